@@ -1,0 +1,59 @@
+# One function per kind of target. A room is a folder, a namespace and a static library; the list
+# after USES is its permission to include (cmake/check_arrows.cmake checks the include lines too).
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_package(Threads REQUIRED)
+
+add_library(attest_flags INTERFACE)
+target_compile_options(attest_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  # The error analysis counts every rounding: no contraction, and never fast-math.
+  -ffp-contract=off
+  # False alarms of GCC 12 on string concatenation (its bug 105651).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+if(ATTEST_WERROR)
+  target_compile_options(attest_flags INTERFACE -Werror)
+endif()
+if(ATTEST_SANITIZE)
+  # Global, so that RapidCheck's and GoogleTest's headers are compiled with it as well.
+  add_compile_options(-fsanitize=${ATTEST_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${ATTEST_SANITIZE})
+endif()
+if(ATTEST_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()
+
+# attest_room(NAME SOURCES ... [USES targets...] [PRIVATELY targets...])
+function(attest_room name)
+  cmake_parse_arguments(room "" "" "SOURCES;USES;PRIVATELY" ${ARGN})
+  add_library(attest_${name} STATIC ${room_SOURCES})
+  add_library(attest::${name} ALIAS attest_${name})
+  target_link_libraries(attest_${name} PUBLIC ${room_USES} PRIVATE ${room_PRIVATELY} attest_flags)
+endfunction()
+
+if(ATTEST_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+
+# attest_test(NAME SOURCES ... USES ... [LABELS ...] [TIMEOUT seconds]): one ctest a TEST().
+function(attest_test name)
+  if(NOT ATTEST_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(test "" "TIMEOUT" "SOURCES;USES;LABELS" ${ARGN})
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${test_SOURCES})
+  target_link_libraries(${name} PRIVATE ${test_USES} GTest::gmock GTest::gtest_main attest_flags)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${test_TIMEOUT} LABELS "${test_LABELS}")
+endfunction()

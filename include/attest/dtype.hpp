@@ -1,0 +1,53 @@
+// Element types and the constants of their arithmetic.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace attest {
+
+enum class Dtype { f32, f64 };
+
+constexpr std::string_view to_string(Dtype dtype) {
+  return dtype == Dtype::f32 ? "f32" : "f64";
+}
+constexpr std::size_t size_of(Dtype dtype) {
+  return dtype == Dtype::f32 ? 4 : 8;
+}
+
+constexpr std::optional<Dtype> dtype_from_string(std::string_view text) {
+  if (text == "f32") return Dtype::f32;
+  if (text == "f64") return Dtype::f64;
+  return std::nullopt;
+}
+
+template <class Real>
+constexpr Dtype dtype_of() {
+  static_assert(std::is_same_v<Real, float> || std::is_same_v<Real, double>);
+  return std::is_same_v<Real, float> ? Dtype::f32 : Dtype::f64;
+}
+
+/// Calls `body` with a value of the C++ type of `dtype`: body(float{}) or body(double{}).
+template <class Body>
+decltype(auto) with_real_type(Dtype dtype, Body&& body) {
+  return dtype == Dtype::f32 ? body(float{}) : body(double{});
+}
+
+/// Constants of round-to-nearest arithmetic in a format (IEEE 754-2019, table 3.5).
+struct Format {
+  double unit_roundoff;  ///< u: half an ulp of 1 (2^-24 for f32)
+  double min_normal;     ///< smallest positive normal number
+  double
+      rounding_underflow;  ///< om: half the smallest subnormal, the absolute error below min_normal
+  double max_finite;
+};
+
+constexpr Format format_of(Dtype dtype) {
+  if (dtype == Dtype::f32) return {0x1p-24, 0x1p-126, 0x1p-150, 0x1.fffffep127};
+  // om of f64 is 2^-1075, which no double holds; 2^-1074 is the next double above it.
+  return {0x1p-53, 0x1p-1022, 0x1p-1074, 0x1.fffffffffffffp1023};
+}
+
+}  // namespace attest

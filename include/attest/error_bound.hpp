@@ -1,0 +1,72 @@
+// The largest error that a conforming kernel can make, per output element, derived from what the
+// kernel declares and from the exact row. Never tuned; every bound is an upper bound.
+//
+// Theorem numbers are those of docs/numerics.md, which has the assumptions and the proofs.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attest/accuracy.hpp"
+#include "attest/enclosure.hpp"
+
+namespace attest {
+
+/// What the exact row looks like: the bound's only knowledge of q, k and v.
+/// All vectors over keys hold the visible keys in ascending order.
+struct RowFacts {
+  std::vector<Index> keys;
+  std::vector<double> score;            ///< s_j, nearest double
+  std::vector<double> score_radius;     ///< |score - exact score|, upper bound
+  std::vector<double> score_magnitude;  ///< S_j = |scale| sum_c |q_c k_jc|, upper bound
+  std::vector<double> probability;      ///< p_j, upper bound, relative slack below 2^-40
+  std::vector<double> value;            ///< v_jc, exact, row-major (visible keys x head_dim_v)
+  std::vector<Enclosure> output;        ///< o_c
+  Enclosure lse;
+  double score_max = 0;          ///< M, nearest double
+  double log_sum = 0;            ///< log L, L = sum exp(s_j - M), in [0, log n]
+  double dot_magnitude_max = 0;  ///< largest sum_c |q_c k_jc|, before the scale, upper bound
+  double scale = 1;              ///< the problem's factor on the dot product
+  Index head_dim = 1;
+
+  Index visible_keys() const { return static_cast<Index>(keys.size()); }
+  Index head_dim_v() const { return static_cast<Index>(output.size()); }
+};
+
+/// Admissible |computed - exact|, absolute, in the units of the output.
+struct RowBound {
+  std::vector<double> output;  ///< per output column
+  double lse = 0;
+  /// Why no bound can be given (a precondition fails); output and lse are then infinite.
+  std::string unproven;
+
+  bool proven() const { return unproven.empty(); }
+};
+
+/// Theorem 1 (output), Theorem 2 (lse) and, through `paths`, Theorem 3 (any merge tree), tier 1.
+/// Precondition: facts has at least one visible key, paths has one entry a visible key.
+RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                     std::span<const PathCounts> paths);
+
+/// The same, with the paths that the declared scope gives under a tiling of `seq_kv` keys.
+RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const Tiling& tiling,
+                     Index seq_kv);
+
+/// Admissible error of a score: delta_j of Theorem 1, absolute.
+double score_error_bound(const DeclaredAccuracy& accuracy, double scale, Index head_dim,
+                         double score_magnitude);
+
+/// One side of a merge of normalised rows: its exact row and the error it already has.
+struct NormalisedPart {
+  const RowFacts* facts = nullptr;
+  const RowBound* bound = nullptr;
+};
+
+/// Theorem 4: bound of the merge of normalised rows (output, lse) in one step, from the bounds of
+/// the parts. `whole` is the exact row over all keys of all parts.
+RowBound normalised_merge_bound(const DeclaredAccuracy& accuracy, const RowFacts& whole,
+                                std::span<const NormalisedPart> parts);
+
+}  // namespace attest

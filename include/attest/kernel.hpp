@@ -1,0 +1,116 @@
+// A kernel under test: an object with a name, capabilities, conventions and declared accuracy.
+#pragma once
+
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "attest/accuracy.hpp"
+#include "attest/problem.hpp"
+#include "attest/status.hpp"
+#include "attest/summary.hpp"
+#include "attest/tensor_view.hpp"
+#include "attest/tiling.hpp"
+
+namespace attest {
+
+/// What a kernel can do. A call outside of it is `unsupported`, which a check counts as skipped.
+struct Capabilities {
+  std::vector<Dtype> dtypes;
+  bool lse = true;            ///< writes the lse when asked
+  bool tiles = true;          ///< the result may depend on Tiling::tile_kv
+  bool kv_splits = true;      ///< the result may depend on Tiling::splits and Tiling::merge
+  bool grouped_heads = true;  ///< heads_kv < heads_q
+  bool key_lengths = true;
+  bool mask_bits = true;
+  bool reject = true;  ///< offers AllMaskedPolicy::reject; `zero` is offered by every kernel
+};
+
+struct KernelDescription {
+  std::string name;  ///< with its origin: "builtin:scalar_tree"
+  std::string version;
+  std::string summary;  ///< one sentence: the algorithm
+  Capabilities capabilities;
+};
+
+/// Tensors of one forward call. out and lse are written completely and nothing else is;
+/// lse.data is null iff the problem asks for no lse. Views may have any strides.
+struct ForwardViews {
+  ConstTensorRef q;
+  ConstTensorRef k;
+  ConstTensorRef v;
+  TensorRef out;
+  TensorRef lse;
+};
+
+/// How a kernel summarises a row, for kernels that show partial results. The defaults are the
+/// monoid of attest/summary.hpp; a kernel overrides what it does in its own way.
+template <class Real>
+class SummaryOps {
+ public:
+  SummaryOps() = default;
+  SummaryOps(const SummaryOps&) = delete;
+  SummaryOps& operator=(const SummaryOps&) = delete;
+  virtual ~SummaryOps() = default;
+
+  virtual RowSummary<Real> identity(Index head_dim_v) const {
+    return RowSummary<Real>::identity(head_dim_v);
+  }
+  virtual void absorb(RowSummary<Real>& summary, Real score, std::span<const Real> value) const {
+    attest::absorb(summary, score, value);
+  }
+  virtual Real rescale(Real from, Real to) const { return attest::rescale(from, to); }
+  virtual RowSummary<Real> merge(const RowSummary<Real>& left,
+                                 const RowSummary<Real>& right) const {
+    return attest::merge(left, right);
+  }
+  virtual NormalisedRow<Real> normalise(const RowSummary<Real>& summary) const {
+    return attest::normalise(summary);
+  }
+  virtual NormalisedRow<Real> merge_normalised(const NormalisedRow<Real>& left,
+                                               const NormalisedRow<Real>& right) const {
+    return attest::merge(left, right);
+  }
+};
+
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  virtual ~Kernel() = default;
+
+  virtual const KernelDescription& description() const = 0;
+
+  /// True for every problem that the kernel supports.
+  virtual DeclaredAccuracy accuracy(const Problem& problem) const = 0;
+
+  /// Computes out and lse. Checks the call with check_call first and never throws.
+  virtual Status forward(const Problem& problem, const Tiling& tiling,
+                         const ForwardViews& views) const = 0;
+
+  /// Null when the kernel shows no partial results.
+  virtual const SummaryOps<float>* summary_ops_f32() const { return nullptr; }
+  virtual const SummaryOps<double>* summary_ops_f64() const { return nullptr; }
+};
+
+template <class Real>
+const SummaryOps<Real>* summary_ops(const Kernel& kernel) {
+  if constexpr (std::is_same_v<Real, float>)
+    return kernel.summary_ops_f32();
+  else
+    return kernel.summary_ops_f64();
+}
+
+/// Whether the capabilities cover the problem; `unsupported` with the reason otherwise.
+Status check_support(const Capabilities& capabilities, const Problem& problem);
+
+/// Whether problem, tiling and views are valid and fit together. Every kernel calls it once.
+Status check_call(const Capabilities& capabilities, const Problem& problem, const Tiling& tiling,
+                  const ForwardViews& views);
+
+/// The status of AllMaskedPolicy::reject.
+Status all_masked_row(const RowIndex& row);
+
+}  // namespace attest

@@ -1,0 +1,79 @@
+// An owning dense tensor of rank 4 whose element type is known at run time.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "attest/tensor_view.hpp"
+
+namespace attest {
+
+class Tensor {
+ public:
+  Tensor() = default;
+  /// Dense in bshd order, every byte zero.
+  Tensor(Dtype dtype, const Extents& extents)
+      : Tensor(dtype, extents, bshd_strides(extents),
+               extents[0] * extents[1] * extents[2] * extents[3]) {}
+  /// `elements` must cover the largest offset that extents and strides reach.
+  Tensor(Dtype dtype, const Extents& extents, const Strides& strides, Index elements)
+      : dtype_(dtype),
+        extents_(extents),
+        strides_(strides),
+        bytes_(static_cast<std::size_t>(elements) * size_of(dtype)) {}
+
+  Dtype dtype() const noexcept { return dtype_; }
+  const Extents& extents() const noexcept { return extents_; }
+  const Strides& strides() const noexcept { return strides_; }
+  std::vector<std::byte>& bytes() noexcept { return bytes_; }
+  const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
+
+  TensorRef ref() { return {bytes_.data(), dtype_, extents_, strides_}; }
+  ConstTensorRef ref() const { return {bytes_.data(), dtype_, extents_, strides_}; }
+
+  /// Element as a double: exact for both element types.
+  double get(Index b, Index h, Index row, Index column) const {
+    const std::byte* at = bytes_.data() + offset(b, h, row, column);
+    if (dtype_ == Dtype::f32) return static_cast<double>(load<float>(at));
+    return load<double>(at);
+  }
+  /// Rounds to the element type.
+  void set(Index b, Index h, Index row, Index column, double value) {
+    std::byte* at = bytes_.data() + offset(b, h, row, column);
+    if (dtype_ == Dtype::f32) {
+      const float rounded = static_cast<float>(value);
+      std::memcpy(at, &rounded, sizeof rounded);
+    } else {
+      std::memcpy(at, &value, sizeof value);
+    }
+  }
+
+ private:
+  std::size_t offset(Index b, Index h, Index row, Index column) const {
+    return static_cast<std::size_t>(b * strides_[0] + h * strides_[1] + row * strides_[2] +
+                                    column * strides_[3]) *
+           size_of(dtype_);
+  }
+  template <class Real>
+  static Real load(const std::byte* at) {
+    Real value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+
+  Dtype dtype_ = Dtype::f32;
+  Extents extents_{};
+  Strides strides_{};
+  std::vector<std::byte> bytes_;
+};
+
+/// Calls body(b, h, row, column) for every element, last index fastest.
+template <class Body>
+void for_each_index(const Extents& extents, Body&& body) {
+  for (Index b = 0; b < extents[0]; ++b)
+    for (Index h = 0; h < extents[1]; ++h)
+      for (Index row = 0; row < extents[2]; ++row)
+        for (Index column = 0; column < extents[3]; ++column) body(b, h, row, column);
+}
+
+}  // namespace attest

@@ -1,0 +1,80 @@
+// What a law says about one case. Results are data; text is made in reports/ and src/cli.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "attest/enclosure.hpp"
+#include "attest/status.hpp"
+
+namespace attest {
+
+enum class Outcome {
+  ok,        ///< the law holds
+  fail,      ///< the law is broken: a bound exceeded, bits changed, a row written wrongly
+  weak,      ///< the case could not have failed: its limit would also accept a stand-in
+  unproven,  ///< no bound is informative here, or the oracle cannot tell
+  skipped,   ///< the kernel does not declare what the case needs
+  flaky,     ///< two runs of the same case disagree
+  crash,     ///< the kernel returned an error that the problem does not justify
+};
+
+constexpr std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::ok:
+      return "ok";
+    case Outcome::fail:
+      return "fail";
+    case Outcome::weak:
+      return "weak";
+    case Outcome::unproven:
+      return "unproven";
+    case Outcome::skipped:
+      return "skipped";
+    case Outcome::flaky:
+      return "flaky";
+    case Outcome::crash:
+      return "crash";
+  }
+  return "?";
+}
+
+/// Red outcomes; `weak` and `unproven` are not passes either, but have a share that is allowed.
+constexpr bool is_violation(Outcome outcome) {
+  return outcome == Outcome::fail || outcome == Outcome::flaky || outcome == Outcome::crash;
+}
+
+/// The one element that shows a violation (or the worst one of a pass).
+struct Witness {
+  std::string tensor;  ///< "out" or "lse", or what a law compares
+  RowIndex row;
+  Index column = 0;
+  double got = 0;
+  Enclosure want;
+  double error = 0;  ///< upper bound of |got - want|
+  double bound = 0;  ///< admissible error
+};
+
+struct Verdict {
+  Outcome outcome = Outcome::ok;
+  std::string reason;      ///< one line; empty for a plain ok
+  double worst_ratio = 0;  ///< largest error / bound seen; 0 for laws that compare bits
+  std::optional<Witness> witness;
+  Index rows_checked = 0;
+  Index rows_wrong = 0;
+
+  static Verdict ok() { return {}; }
+  static Verdict of(Outcome outcome, std::string reason) {
+    Verdict verdict;
+    verdict.outcome = outcome;
+    verdict.reason = std::move(reason);
+    return verdict;
+  }
+  static Verdict fail(std::string reason) { return of(Outcome::fail, std::move(reason)); }
+  static Verdict skipped(std::string reason) { return of(Outcome::skipped, std::move(reason)); }
+  static Verdict weak(std::string reason) { return of(Outcome::weak, std::move(reason)); }
+};
+
+}  // namespace attest

@@ -1,0 +1,42 @@
+// A case: a problem with its tensors, tiling, KV splits and merge order.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "attest/problem_text.hpp"
+#include "attest/tensor.hpp"
+#include "tensors/library.hpp"
+
+namespace attest::properties {
+
+struct Case {
+  Problem problem;
+  Tiling tiling;
+  /// How q, k and v were made. Kind `literal` stands for the tensors themselves, whose numbers are
+  /// written out only when a text is asked for.
+  ValueRecipe values;
+  Tensor q;
+  Tensor k;
+  Tensor v;
+};
+
+/// The larger tensors are refused: a check would need more memory than it is worth.
+inline constexpr Index kMaxCaseElements = Index{1} << 28;
+
+/// Makes the tensors of a text. Errors: an unknown value family or real tensor, too large.
+/// `library` may be null: then `real:` values are an error.
+Result<Case> make_case(const ProblemText& text, const tensors::TensorLibrary* library);
+
+/// The text that makes the same case again; literal values when the tensors were changed.
+ProblemText to_text(const Case& from, std::string_view law = {});
+
+/// Says that the tensors no longer come from a recipe.
+void becomes_literal(Case& changed);
+
+/// A tensor filled by element(b, h, row, column), rounded to dtype.
+using ElementRule = std::function<double(Index, Index, Index, Index)>;
+Tensor filled(Dtype dtype, const Extents& extents, const ElementRule& element);
+
+}  // namespace attest::properties

@@ -1,0 +1,39 @@
+// Cases made out of cases: the moves that laws and the shrinker share. A derived case has literal
+// values, is valid, and keeps its tiling as far as that still fits.
+#pragma once
+
+#include <vector>
+
+#include "properties/case.hpp"
+
+namespace attest::properties {
+
+/// Cuts that no longer fit are moved to the end, a tree that no longer fits becomes `left`.
+Case with_fitting_tiling(Case from);
+
+/// One batch member on its own; keys beyond its length are gone.
+Case single_member(const Case& from, Index b);
+
+/// The same visible pairs written out as mask bits. Precondition: no key_lengths.
+Case with_explicit_bits(Case from);
+
+/// The keys at the given positions, in that order (repeats allowed), with their mask columns.
+/// Precondition: no causal mask, no key_lengths.
+Case select_keys(const Case& from, const std::vector<Index>& keys);
+
+/// One output row on its own: 1x1:1xn, mask as bits.
+Case single_row(const Case& from, const RowIndex& row);
+
+/// One output row and its visible keys only, without any mask.
+Case visible_part_of_row(const Case& from, const RowIndex& row);
+
+/// The same case with query `query` (of every batch member and head) seeing no key.
+Case with_hidden_query(Case from, Index query);
+
+/// The same case with other values of one tensor.
+Case with_values(Case from, Tensor Case::*tensor, const ElementRule& element);
+
+/// The keys first .. n-1.
+std::vector<Index> all_keys(Index n);
+
+}  // namespace attest::properties

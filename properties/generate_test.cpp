@@ -1,0 +1,179 @@
+// The generator reaches every class, stays valid, and shrinks to the simplest case.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "mutants/mutants.hpp"
+#include "properties/check.hpp"
+#include "properties/generate_rapidcheck.hpp"
+#include "properties/laws.hpp"
+#include "properties/shrink.hpp"
+#include "properties/values.hpp"
+
+namespace attest::properties {
+namespace {
+
+constexpr int kCases = 2000;
+
+Case draw_number(int number) {
+  SeededDraw draw(mixed_seed(7, 1, static_cast<std::uint64_t>(number)));
+  return draw_case(draw, CaseLimits{});
+}
+
+std::map<std::string, int> count_classes() {
+  std::map<std::string, int> counts;
+  for (int number = 0; number < kCases; ++number)
+    for (const std::string& name : classes(draw_number(number))) ++counts[name];
+  return counts;
+}
+
+TEST(Generator, ReachesTheClassesThatBreakKernelsOftenEnough) {
+  std::map<std::string, int> counts = count_classes();
+  for (const char* const name : {"empty row", "empty tile", "empty split", "mask none",
+                                 "mask causal", "mask bits", "seq_q = 1", "grouped heads"})
+    EXPECT_GE(counts[name], kCases / 10) << name;
+  EXPECT_GE(counts["seq_q != seq_kv"], kCases * 3 / 10);
+  EXPECT_GE(counts["ragged"], kCases / 10);
+  EXPECT_GE(counts["mask causal+bits"], kCases / 50);
+  EXPECT_GE(counts["f32"], kCases * 4 / 10);
+  EXPECT_GE(counts["f64"], kCases * 4 / 10);
+}
+
+TEST(Generator, UsesEveryValueFamily) {
+  std::map<std::string, int> counts = count_classes();
+  for (const ValueFamily& family : value_families())
+    EXPECT_GE(counts["values " + std::string(family.name)], kCases / 50) << family.name;
+}
+
+TEST(Generator, ReachesLengthsAroundATile) {
+  std::set<Index> differences;
+  std::set<Index> lengths;
+  for (int number = 0; number < kCases; ++number) {
+    const Case drawn = draw_number(number);
+    differences.insert(drawn.problem.seq_kv - drawn.tiling.tile_kv);
+    lengths.insert(drawn.problem.seq_kv);
+  }
+  for (const Index difference : {-1, 0, 1}) EXPECT_TRUE(differences.contains(difference));
+  for (const Index length : {0, 1, 2}) EXPECT_TRUE(lengths.contains(length));
+}
+
+TEST(Generator, PrintsItsDistribution) {
+  for (const auto& [name, count] : count_classes())
+    RecordProperty(name, std::to_string(100.0 * count / kCases) + " %");
+  rc::check("classes of generated cases", [] {
+    const Case drawn = *arbitrary_case(CaseLimits{});
+    const std::vector<std::string> found = classes(drawn);
+    const auto has = [&](const char* name) {
+      return std::find(found.begin(), found.end(), name) != found.end();
+    };
+    RC_CLASSIFY(has("empty row"), "empty row");
+    RC_CLASSIFY(has("empty tile"), "empty tile");
+    RC_CLASSIFY(has("empty split"), "empty split");
+    RC_CLASSIFY(has("ragged"), "ragged");
+    RC_CLASSIFY(has("mask none"), "mask none");
+    RC_ASSERT(validate(drawn.problem).ok());
+  });
+}
+
+TEST(Generator, MakesValidCasesWhoseTextMakesThemAgain) {
+  for (int number = 0; number < kCases / 4; ++number) {
+    const Case drawn = draw_number(number);
+    ASSERT_TRUE(validate(drawn.problem).ok());
+    ASSERT_TRUE(validate(drawn.tiling, drawn.problem.seq_kv).ok());
+    for (const bool literal : {false, true}) {
+      Case given = drawn;
+      if (literal) becomes_literal(given);
+      for (const std::string& line :
+           {minimal_text(to_text(given)), canonical_text(to_text(given))}) {
+        ProblemText text;
+        TextError error;
+        ASSERT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
+        const Result<Case> again = make_case(text, nullptr);
+        ASSERT_TRUE(again.ok());
+        EXPECT_EQ(again.value().problem, drawn.problem) << line;
+        EXPECT_EQ(again.value().tiling, drawn.tiling) << line;
+        EXPECT_EQ(again.value().q.bytes(), drawn.q.bytes()) << line;
+        EXPECT_EQ(again.value().k.bytes(), drawn.k.bytes()) << line;
+        EXPECT_EQ(again.value().v.bytes(), drawn.v.bytes()) << line;
+      }
+    }
+  }
+}
+
+TEST(Shrinking, OffersOnlyValidAndSimplerCases) {
+  for (int number = 0; number < 40; ++number) {
+    const Case drawn = draw_number(number);
+    int offered = 0;
+    visit_simpler_cases(drawn, [&](Case&& candidate) {
+      ++offered;
+      EXPECT_LT(complexity(candidate), complexity(drawn));
+      EXPECT_TRUE(validate(candidate.problem).ok());
+      EXPECT_TRUE(validate(candidate.tiling, candidate.problem.seq_kv).ok());
+      EXPECT_EQ(candidate.q.extents(), candidate.problem.q_extents());
+      EXPECT_EQ(candidate.k.extents(), candidate.problem.k_extents());
+      EXPECT_EQ(candidate.v.extents(), candidate.problem.v_extents());
+      return false;
+    });
+    EXPECT_GT(offered, 0);
+  }
+}
+
+void expect_two_keys_and_small_whole_numbers(const Case& smallest) {
+  EXPECT_EQ(smallest.problem.seq_kv, 2);
+  EXPECT_EQ(smallest.problem.seq_q, 1);
+  EXPECT_EQ(smallest.problem.head_dim, 1);
+  EXPECT_EQ(smallest.problem.head_dim_v, 1);
+  EXPECT_EQ(smallest.problem.rows(), 1);
+  for (const Tensor* const tensor : {&smallest.q, &smallest.k, &smallest.v})
+    for_each_index(tensor->extents(), [&](Index b, Index h, Index row, Index column) {
+      const double value = tensor->get(b, h, row, column);
+      EXPECT_TRUE(value == 0 || value == 1) << value;
+    });
+}
+
+const Kernel& averages_tile_outputs() {
+  return *mutants::find("mutant:averages_tile_outputs")->kernel;
+}
+
+TEST(Shrinking, TheMergeThatAveragesTileOutputsEndsAtTwoKeysFromEveryStart) {
+  const Law& law = *find_law("bound.out");
+  int violations = 0;
+  for (int number = 0; violations < 25; ++number) {
+    ASSERT_LT(number, kCases);
+    const Case drawn = draw_number(number);
+    const Verdict verdict = check_case(averages_tile_outputs(), law, drawn);
+    if (!is_violation(verdict.outcome)) continue;
+    ++violations;
+    const Shrunk shrunk = shrink(averages_tile_outputs(), law, drawn, verdict, 60);
+    EXPECT_TRUE(shrunk.finished);
+    expect_two_keys_and_small_whole_numbers(shrunk.smallest);
+  }
+}
+
+TEST(Shrinking, RapidCheckEndsAtTheSameSmallestCase) {
+  const Law& law = *find_law("bound.out");
+  Case last_failing;
+  const bool holds = rc::check("the average of tile outputs is attention", [&] {
+    const Case on = *arbitrary_case(CaseLimits{});
+    if (!is_violation(check_case(averages_tile_outputs(), law, on).outcome)) return;
+    last_failing = on;
+    RC_FAIL("as planted");
+  });
+  ASSERT_FALSE(holds);
+  // RapidCheck stops at the first case none of whose simpler cases fails: the last failure.
+  expect_two_keys_and_small_whole_numbers(last_failing);
+}
+
+TEST(Shrinking, ATimeLimitOfZeroIsOff) {
+  const Law& law = *find_law("bound.out");
+  const Case drawn = draw_number(0);
+  const Shrunk shrunk = shrink(averages_tile_outputs(), law, drawn, Verdict::fail("as planted"), 0);
+  EXPECT_EQ(shrunk.tried, 0);
+  EXPECT_EQ(complexity(shrunk.smallest), complexity(drawn));
+}
+
+}  // namespace
+}  // namespace attest::properties

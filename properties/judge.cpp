@@ -1,0 +1,150 @@
+#include "properties/judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attest::properties {
+namespace {
+
+/// An lse that is off by this much is off by a factor of more than 1.6 in mass.
+constexpr double kUselessLseBound = 0.5;
+
+/// Remembers whether an output made without looking at the scores would have passed.
+class StandIns {
+ public:
+  void look_at(const reference::CertifiedRow& truth) {
+    const RowFacts& facts = truth.facts;
+    const std::size_t columns = facts.output.size();
+    for (std::size_t c = 0; c < columns; ++c) {
+      double mean = 0;
+      for (std::size_t j = 0; j < facts.keys.size(); ++j) mean += facts.value[j * columns + c];
+      mean /= static_cast<double>(facts.keys.size());
+      compare(zero_, truth, c, 0);
+      compare(mean_, truth, c, mean);
+    }
+  }
+  /// The name of a stand-in that differs from the truth and was accepted everywhere, or null.
+  const char* accepted() const {
+    if (zero_.differs && !zero_.rejected) return "all zeros";
+    if (mean_.differs && !mean_.rejected) return "the mean of v";
+    return nullptr;
+  }
+
+ private:
+  struct Seen {
+    bool differs = false;
+    bool rejected = false;
+  };
+  static void compare(Seen& seen, const reference::CertifiedRow& truth, std::size_t c,
+                      double stand_in) {
+    const double distance = truth.facts.output[c].distance_lower(stand_in);
+    // Differences at the level of the stand-in's own rounding in double do not count.
+    const double noise = 0x1p-44 * value_magnitude(truth.facts, c);
+    if (distance <= noise) return;
+    seen.differs = true;
+    seen.rejected = seen.rejected || distance > truth.bound.output[c];
+  }
+
+  Seen zero_;
+  Seen mean_;
+};
+
+}  // namespace
+
+std::optional<reference::CertifiedRow> Truth::row(const RowIndex& row) const {
+  const reference::Inputs inputs{&of_.problem, of_.q.ref(), of_.k.ref(), of_.v.ref()};
+  return reference::certify_row(inputs, row, [this](const RowFacts& facts) {
+    return error_bound(accuracy_, facts, of_.tiling, of_.problem.seq_kv);
+  });
+}
+
+double value_magnitude(const RowFacts& facts, std::size_t column) {
+  double sum = 0;
+  for (std::size_t j = 0; j < facts.keys.size(); ++j)
+    sum += facts.probability[j] * std::abs(facts.value[j * facts.output.size() + column]);
+  return sum;
+}
+
+bool informative_output(const reference::CertifiedRow& row, std::size_t column) {
+  const double magnitude = value_magnitude(row.facts, column);
+  return row.facts.keys.empty() || magnitude == 0 || row.bound.output[column] < magnitude;
+}
+
+bool informative_lse(const reference::CertifiedRow& row) {
+  return row.facts.keys.empty() || row.bound.lse < kUselessLseBound;
+}
+
+void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
+               const Outputs& outputs) {
+  const auto [b, h, query] = row;
+  if (!truth.bound.proven()) {
+    tally.undecided(truth.bound.unproven);
+  } else if (part == Part::lse) {
+    tally.within({"lse", row}, outputs.lse.get(b, h, query, 0), truth.facts.lse, truth.bound.lse,
+                 informative_lse(truth));
+  } else {
+    for (std::size_t c = 0; c < truth.facts.output.size(); ++c) {
+      const auto column = static_cast<Index>(c);
+      tally.within({"out", row, column}, outputs.out.get(b, h, query, column),
+                   truth.facts.output[c], truth.bound.output[c], informative_output(truth, c));
+    }
+  }
+  tally.end_row();
+}
+
+Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part) {
+  Tally tally;
+  StandIns stand_ins;
+  const Truth truth(kernel, of);
+  for_each_row(of.problem, [&](const RowIndex& row) {
+    const auto exact = truth.row(row);
+    if (!exact) {
+      tally.undecided("a visible input is not finite");
+      return;
+    }
+    judge_row(tally, *exact, row, part, outputs);
+    if (part == Part::out && !exact->facts.keys.empty() && exact->bound.proven())
+      stand_ins.look_at(*exact);
+  });
+  Verdict verdict = tally.verdict();
+  if (verdict.outcome == Outcome::ok && stand_ins.accepted() != nullptr) {
+    verdict.outcome = Outcome::weak;
+    verdict.reason = std::string("the bound would also accept ") + stand_ins.accepted();
+  }
+  return verdict;
+}
+
+void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset) {
+  const auto bound_of = [](const JudgedRow& judged) -> const RowBound& {
+    return judged.truth.bound;
+  };
+  const auto read = [](const Tensor& tensor, const RowIndex& row, Index column) {
+    return tensor.get(row.batch, row.head, row.query, column);
+  };
+  if (!bound_of(left).proven() || !bound_of(right).proven()) {
+    tally.undecided(bound_of(left).proven() ? bound_of(right).unproven : bound_of(left).unproven);
+    return;
+  }
+  for (std::size_t c = 0; c < left.truth.facts.output.size(); ++c) {
+    const auto column = static_cast<Index>(c);
+    tally.agree({"out", left.row, column}, read(left.outputs.out, left.row, column),
+                read(right.outputs.out, right.row, column),
+                bound_of(left).output[c] + bound_of(right).output[c],
+                informative_output(left.truth, c) && informative_output(right.truth, c));
+  }
+  if (left.outputs.lse.bytes().empty() || right.outputs.lse.bytes().empty()) {
+    tally.end_row();
+    return;
+  }
+  const double left_lse = read(left.outputs.lse, left.row, 0);
+  const double right_lse = read(right.outputs.lse, right.row, 0);
+  // The subtraction below is in double: its own rounding is charged to the bound.
+  const double rounding = 0x1p-52 * (std::abs(right_lse) + std::abs(lse_offset));
+  tally.agree({"lse", left.row}, left_lse, right_lse - lse_offset,
+              bound_of(left).lse + bound_of(right).lse +
+                  (lse_offset == 0 || !std::isfinite(rounding) ? 0 : rounding),
+              informative_lse(left.truth) && informative_lse(right.truth));
+  tally.end_row();
+}
+
+}  // namespace attest::properties

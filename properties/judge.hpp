@@ -1,0 +1,64 @@
+// Compares what a kernel computed with the truth, row by row, under the derived bound.
+#pragma once
+
+#include <optional>
+
+#include "attest/kernel.hpp"
+#include "properties/case.hpp"
+#include "properties/run_kernel.hpp"
+#include "properties/tally.hpp"
+#include "reference/oracle.hpp"
+
+namespace attest::properties {
+
+/// The exact rows of a case with the bound of one kernel (or of one declared accuracy).
+class Truth {
+ public:
+  /// Both arguments are kept by reference.
+  Truth(const Kernel& kernel, const Case& of) : Truth(kernel.accuracy(of.problem), of) {}
+  Truth(const DeclaredAccuracy& accuracy, const Case& of) : accuracy_(accuracy), of_(of) {}
+
+  /// Nothing when a visible input is not finite.
+  std::optional<reference::CertifiedRow> row(const RowIndex& row) const;
+
+ private:
+  DeclaredAccuracy accuracy_;
+  const Case& of_;
+};
+
+enum class Part { out, lse };
+
+/// Largest |value| of a column that the row's softmax weighs: sum_j p_j |v_jc|.
+double value_magnitude(const RowFacts& facts, std::size_t column);
+
+/// Whether the bound of an element is smaller than what it limits.
+bool informative_output(const reference::CertifiedRow& row, std::size_t column);
+bool informative_lse(const reference::CertifiedRow& row);
+
+/// One row against its enclosure.
+void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
+               const Outputs& outputs);
+
+/// Every row of the case against its enclosure.
+Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part);
+
+/// One computed row with its truth.
+struct JudgedRow {
+  const Outputs& outputs;
+  RowIndex row;
+  const reference::CertifiedRow& truth;
+};
+
+/// Two computed rows that are equal in exact arithmetic, lse apart by `lse_offset` (right - left):
+/// they differ at most by the sum of their bounds.
+void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset = 0);
+
+/// Runs body(row) for every output row of a problem.
+template <class Body>
+void for_each_row(const Problem& problem, Body&& body) {
+  for (Index b = 0; b < problem.batch; ++b)
+    for (Index h = 0; h < problem.heads_q; ++h)
+      for (Index query = 0; query < problem.seq_q; ++query) body(RowIndex{b, h, query});
+}
+
+}  // namespace attest::properties

@@ -1,0 +1,111 @@
+// empty.*: a row that sees no key follows the stated policy and touches no other row.
+#include <limits>
+#include <vector>
+
+#include "properties/derive.hpp"
+#include "properties/judge.hpp"
+#include "properties/laws.hpp"
+
+namespace attest::properties {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+bool sees_nothing(const Problem& problem, const RowIndex& row) {
+  return reference::visible_keys(problem, row.batch, row.query).empty();
+}
+
+std::vector<RowIndex> empty_rows(const Problem& problem) {
+  std::vector<RowIndex> rows;
+  for_each_row(problem, [&](const RowIndex& row) {
+    if (sees_nothing(problem, row)) rows.push_back(row);
+  });
+  return rows;
+}
+
+void check_zero_row(Tally& tally, const RowIndex& row, const Outputs& outputs) {
+  const auto [b, h, query] = row;
+  for (Index c = 0; c < outputs.out.extents()[3]; ++c) {
+    const double got = outputs.out.get(b, h, query, c);
+    tally.holds(got == 0, {"out", row, c}, got, 0, "a row without visible keys must give 0");
+  }
+  if (!outputs.lse.bytes().empty()) {
+    const double got = outputs.lse.get(b, h, query, 0);
+    tally.holds(got == kMinusInfinity, {"lse", row}, got, kMinusInfinity,
+                "a row without visible keys must give lse = -inf");
+  }
+  tally.end_row();
+}
+
+void check_same_row(Tally& tally, const RowIndex& row, const Outputs& got, const Outputs& want,
+                    std::string_view reason) {
+  const auto [b, h, query] = row;
+  for (Index c = 0; c < got.out.extents()[3]; ++c)
+    tally.same_bits({"out", row, c}, got.out.get(b, h, query, c), want.out.get(b, h, query, c),
+                    reason);
+  if (!got.lse.bytes().empty())
+    tally.same_bits({"lse", row}, got.lse.get(b, h, query, 0), want.lse.get(b, h, query, 0),
+                    reason);
+  tally.end_row();
+}
+
+Case with_policy(Case from, AllMaskedPolicy policy) {
+  from.problem.all_masked = policy;
+  return from;
+}
+
+}  // namespace
+
+Verdict empty_forward(const Kernel& kernel, const Case& on) {
+  Case with_empty = with_policy(on, AllMaskedPolicy::zero);
+  if (on.problem.seq_q > 0 && empty_rows(on.problem).empty())
+    with_empty = with_hidden_query(std::move(with_empty), on.problem.seq_q - 1);
+  const Outputs outputs = run_kernel(kernel, with_empty);
+  if (const auto verdict = stopped(outputs, with_empty)) return *verdict;
+  Tally tally;
+  for (const RowIndex& row : empty_rows(with_empty.problem)) check_zero_row(tally, row, outputs);
+  return tally.verdict();
+}
+
+Verdict empty_neighbours(const Kernel& kernel, const Case& on) {
+  const Case base = with_policy(on, AllMaskedPolicy::zero);
+  const Outputs before = run_kernel(kernel, base);
+  if (const auto verdict = stopped(before, base)) return *verdict;
+  Tally tally;
+  for (Index hidden = 0; hidden < base.problem.seq_q; ++hidden) {
+    const Case changed = with_hidden_query(base, hidden);
+    const Outputs after = run_kernel(kernel, changed);
+    if (const auto verdict = stopped(after, changed)) return *verdict;
+    for_each_row(base.problem, [&](const RowIndex& row) {
+      if (row.query == hidden)
+        check_zero_row(tally, row, after);
+      else
+        check_same_row(tally, row, after, before, "another row lost its keys");
+    });
+  }
+  return tally.verdict();
+}
+
+Verdict empty_reject(const Kernel& kernel, const Case& on) {
+  Case rejecting = with_policy(on, AllMaskedPolicy::reject);
+  if (on.problem.seq_q > 0 && empty_rows(on.problem).empty())
+    rejecting = with_hidden_query(std::move(rejecting), on.problem.seq_q / 2);
+  const std::vector<RowIndex> rows = empty_rows(rejecting.problem);
+  const Outputs outputs = run_kernel(kernel, rejecting);
+  if (outputs.status.code() == StatusCode::unsupported)
+    return Verdict::skipped(outputs.status.message());
+  if (rows.empty()) return Verdict::weak("the case has no rows");
+  Tally tally;
+  const bool rejected = outputs.status.code() == StatusCode::all_masked_row;
+  tally.holds(rejected, {"status", rows.front()}, rejected ? 1 : 0, 1,
+              "policy reject must refuse a row without visible keys");
+  if (rejected) {
+    const bool named = outputs.status.row() == rows.front();
+    tally.holds(named, {"status", rows.front()}, named ? 1 : 0, 1,
+                "policy reject must name the first row without visible keys");
+  }
+  tally.end_row();
+  return tally.verdict();
+}
+
+}  // namespace attest::properties

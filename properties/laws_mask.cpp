@@ -1,0 +1,240 @@
+// mask.*: an excluded key does not exist, and which keys are excluded is exact.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "properties/combine.hpp"
+#include "properties/derive.hpp"
+#include "properties/judge.hpp"
+#include "properties/laws.hpp"
+
+namespace attest::properties {
+namespace {
+
+/// A few positions spread over [0, count), the ends among them.
+std::vector<Index> sampled(Index count, Index most) {
+  std::vector<Index> positions;
+  for (Index i = 0; i < std::min(count, most); ++i)
+    positions.push_back(most >= count ? i : i * (count - 1) / (most - 1));
+  return positions;
+}
+
+bool sees(const Problem& problem, const RowIndex& row, Index key) {
+  const std::vector<Index> keys = reference::visible_keys(problem, row.batch, row.query);
+  return std::binary_search(keys.begin(), keys.end(), key);
+}
+
+bool sees_everything(const Problem& problem) {
+  bool everything = true;
+  for_each_row(problem, [&](const RowIndex& row) {
+    const auto keys = reference::visible_keys(problem, row.batch, row.query);
+    everything = everything && static_cast<Index>(keys.size()) == problem.seq_kv;
+  });
+  return everything;
+}
+
+/// Rows that do not see `key` keep their bits when its k and v hold `filler`.
+Verdict poison_key(const Kernel& kernel, const Case& on, const Outputs& before, Index key,
+                   double filler) {
+  const auto poisoned = [&](const Tensor& tensor) {
+    return [&tensor, key, filler](Index b, Index h, Index row, Index column) {
+      return row == key ? filler : tensor.get(b, h, row, column);
+    };
+  };
+  Case changed = with_values(on, &Case::k, poisoned(on.k));
+  changed = with_values(std::move(changed), &Case::v, poisoned(on.v));
+  const Outputs after = run_kernel(kernel, changed);
+  if (const auto verdict = stopped(after, changed)) return *verdict;
+  Tally tally;
+  for_each_row(on.problem, [&](const RowIndex& row) {
+    if (sees(on.problem, row, key)) return;
+    const auto [b, h, query] = row;
+    const std::string reason = "excluded key " + std::to_string(key) + " was filled with " +
+                               number_text(filler, Dtype::f64);
+    for (Index c = 0; c < on.problem.head_dim_v; ++c)
+      tally.same_bits({"out", row, c}, after.out.get(b, h, query, c),
+                      before.out.get(b, h, query, c), reason);
+    if (on.problem.lse != LseForm::none)
+      tally.same_bits({"lse", row}, after.lse.get(b, h, query, 0), before.lse.get(b, h, query, 0),
+                      reason);
+    tally.end_row();
+  });
+  return tally.verdict();
+}
+
+/// Reads off which keys a kernel sees: all scores equal, v(key, column) = [key = column], so that
+/// an output is above 0 exactly where the key takes part.
+Verdict compare_visible_sets(const Kernel& kernel, Problem problem, const Tiling& tiling) {
+  problem.head_dim = 1;
+  problem.head_dim_v = std::max(Index{1}, problem.seq_kv);
+  problem.scale = {false, 1.0};
+  const auto zero = [](Index, Index, Index, Index) { return 0.0; };
+  Case probe{problem,
+             tiling,
+             {},
+             filled(problem.dtype, problem.q_extents(), zero),
+             filled(problem.dtype, problem.k_extents(), zero),
+             filled(problem.dtype, problem.v_extents(), [](Index, Index, Index key, Index column) {
+               return key == column ? 1.0 : 0.0;
+             })};
+  const Outputs outputs = run_kernel(kernel, probe);
+  if (const auto verdict = stopped(outputs, probe)) return *verdict;
+  Tally tally;
+  for_each_row(problem, [&](const RowIndex& row) {
+    const std::vector<Index> keys = reference::visible_keys(problem, row.batch, row.query);
+    for (Index key = 0; key < problem.seq_kv; ++key) {
+      const double got = outputs.out.get(row.batch, row.head, row.query, key);
+      const bool is_visible = std::binary_search(keys.begin(), keys.end(), key);
+      const double want = is_visible ? 1 / static_cast<double>(keys.size()) : 0;
+      tally.holds(is_visible ? got > 0 : got == 0, {"out", row, key}, got, want,
+                  is_visible ? "a visible key takes no part (column = key)"
+                             : "an excluded key takes part (column = key)");
+    }
+    tally.end_row();
+  });
+  return tally.verdict();
+}
+
+/// Written by hand. One row a query, separated by '/', one character a key: 1 means visible.
+struct HandTable {
+  const char* problem;
+  const char* rows;
+};
+constexpr std::array kHandTables{
+    HandTable{"1x1:3x3:1 f32", "111/111/111"},
+    HandTable{"1x1:3x3:1 f32 mask=causal:tl", "100/110/111"},
+    HandTable{"1x1:3x3:1 f32 mask=causal:br", "100/110/111"},
+    HandTable{"1x1:2x5:1 f32 mask=causal:tl", "10000/11000"},
+    HandTable{"1x1:2x5:1 f32 mask=causal:br", "11110/11111"},
+    HandTable{"1x1:5x2:1 f32 mask=causal:tl", "10/11/11/11/11"},
+    HandTable{"1x1:5x2:1 f32 mask=causal:br", "00/00/00/10/11"},
+    HandTable{"1x1:1x4:1 f32 mask=causal:tl", "1000"},
+    HandTable{"1x1:1x4:1 f32 mask=causal:br", "1111"},
+    HandTable{"1x1:4x4:1 f32 mask=causal:off=1", "1100/1110/1111/1111"},
+    HandTable{"1x1:4x4:1 f32 mask=causal:off=-2", "0000/0000/1000/1100"},
+    HandTable{"1x1:3x4:1 f32 mask=bits:0110", "0110/0110/0110"},
+    HandTable{"1x1:3x4:1 f32 mask=bits:1010/0000/0111", "1010/0000/0111"},
+    HandTable{"1x1:3x4:1 f32 mask=causal:br+bits:1101", "1100/1100/1101"},
+    HandTable{"2x1:2x{3,1}:1 f32", "111/111/100/100"},
+    HandTable{"2x1:2x{3,0}:1 f32 mask=causal:tl", "100/110/000/000"},
+    HandTable{"2x1:2x{3,1}:1 f32 mask=causal:br", "110/111/000/100"},
+};
+
+Verdict check_hand_table(const Kernel& kernel, const HandTable& table) {
+  ProblemText text;
+  TextError error;
+  if (!parse_problem_text(table.problem, text, error)) return Verdict::fail(error.message);
+  text.tiling.tile_kv = 2;
+  const auto& dtypes = kernel.description().capabilities.dtypes;
+  if (!dtypes.empty()) text.problem.dtype = dtypes.front();
+  // The oracle's own predicate is held to the table first, so that the kernel is as well.
+  std::string seen;
+  for (Index b = 0; b < text.problem.batch; ++b)
+    for (Index query = 0; query < text.problem.seq_q; ++query) {
+      const auto keys = reference::visible_keys(text.problem, b, query);
+      if (!seen.empty()) seen += '/';
+      for (Index key = 0; key < text.problem.seq_kv; ++key)
+        seen += std::binary_search(keys.begin(), keys.end(), key) ? '1' : '0';
+    }
+  if (seen != table.rows)
+    return Verdict::fail("the oracle sees " + seen + " for " + table.problem + ", the table says " +
+                         table.rows);
+  Verdict verdict = compare_visible_sets(kernel, text.problem, text.tiling);
+  if (is_violation(verdict.outcome))
+    verdict.reason += std::string(" in ") + table.problem + ", table " + table.rows;
+  return verdict;
+}
+
+/// Number of leading keys that the causal part leaves to a query.
+Index causal_prefix(const Problem& problem, const RowIndex& row) {
+  Problem causal_only = problem;
+  causal_only.mask.bits.reset();
+  return static_cast<Index>(reference::visible_keys(causal_only, row.batch, row.query).size());
+}
+
+}  // namespace
+
+Verdict mask_excluded_keys(const Kernel& kernel, const Case& on) {
+  Case masked = on;
+  if (on.problem.seq_q > 0 && on.problem.seq_kv > 0 && sees_everything(on.problem)) {
+    MaskBits bits{1, on.problem.seq_kv,
+                  std::vector<bool>(static_cast<std::size_t>(on.problem.seq_kv), true)};
+    bits.visible.back() = false;
+    masked.problem.mask.bits = bits;
+  }
+  const Outputs before = run_kernel(kernel, masked);
+  if (const auto verdict = stopped(before, masked)) return *verdict;
+  Combined combined;
+  for (const Index key : sampled(masked.problem.seq_kv, 5))
+    for (const double filler : {std::numeric_limits<double>::quiet_NaN(),
+                                std::numeric_limits<double>::infinity(), 1e30}) {
+      combined.add(poison_key(kernel, masked, before, key, filler));
+      if (combined.violated()) return combined.verdict();
+    }
+  return combined.verdict();
+}
+
+Verdict mask_deleted_keys(const Kernel& kernel, const Case& on) {
+  const Outputs outputs = run_kernel(kernel, on);
+  if (const auto verdict = stopped(outputs, on)) return *verdict;
+  const Truth truth(kernel, on);
+  Tally tally;
+  for (const Index number : sampled(on.problem.rows(), 4)) {
+    const RowIndex row{number / (on.problem.heads_q * on.problem.seq_q),
+                       number / on.problem.seq_q % on.problem.heads_q, number % on.problem.seq_q};
+    const Case part = visible_part_of_row(on, row);
+    const Outputs part_outputs = run_kernel(kernel, part);
+    if (const auto verdict = stopped(part_outputs, part)) return *verdict;
+    const auto exact = truth.row(row);
+    const auto part_exact = Truth(kernel, part).row({});
+    if (!exact || !part_exact)
+      tally.undecided("a visible input is not finite");
+    else
+      agree_rows(tally, {part_outputs, {}, *part_exact}, {outputs, row, *exact});
+  }
+  return tally.verdict();
+}
+
+Verdict mask_tables(const Kernel& kernel, const Case&) {
+  Combined combined;
+  for (const HandTable& table : kHandTables) {
+    combined.add(check_hand_table(kernel, table));
+    if (combined.violated()) break;
+  }
+  return combined.verdict();
+}
+
+Verdict mask_visible_set(const Kernel& kernel, const Case& on) {
+  Problem problem = on.problem;
+  problem.all_masked = AllMaskedPolicy::zero;
+  return compare_visible_sets(kernel, problem, on.tiling);
+}
+
+Verdict mask_causal_prefix(const Kernel& kernel, const Case& on) {
+  Case causal = on;
+  if (!causal.problem.mask.causal) causal.problem.mask.causal = Causal{};
+  const Outputs outputs = run_kernel(kernel, causal);
+  if (const auto verdict = stopped(outputs, causal)) return *verdict;
+  const Truth truth(kernel, causal);
+  Tally tally;
+  for (const Index query : sampled(causal.problem.seq_q, 3)) {
+    const RowIndex row{0, causal.problem.heads_q - 1, query};
+    if (causal.problem.batch == 0) break;
+    const Case alone = single_row(causal, row);
+    const Case prefix = select_keys(
+        alone, all_keys(std::min(causal_prefix(causal.problem, row), alone.problem.seq_kv)));
+    const Outputs prefix_outputs = run_kernel(kernel, prefix);
+    if (const auto verdict = stopped(prefix_outputs, prefix)) return *verdict;
+    const auto exact = truth.row(row);
+    const auto prefix_exact = Truth(kernel, prefix).row({});
+    if (!exact || !prefix_exact)
+      tally.undecided("a visible input is not finite");
+    else
+      agree_rows(tally, {prefix_outputs, {}, *prefix_exact}, {outputs, row, *exact});
+  }
+  return tally.verdict();
+}
+
+}  // namespace attest::properties

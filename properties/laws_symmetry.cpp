@@ -1,0 +1,334 @@
+// symmetry.*: changes of the input that change the exact output in a known way.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "attest/random.hpp"
+#include "properties/derive.hpp"
+#include "properties/judge.hpp"
+#include "properties/laws.hpp"
+
+namespace attest::properties {
+namespace {
+
+/// Runs two cases whose rows with the same index agree in exact arithmetic, and compares them.
+Verdict agree_row_by_row(const Kernel& kernel, const Case& left, const Case& right,
+                         double lse_offset = 0) {
+  const Outputs left_outputs = run_kernel(kernel, left);
+  if (const auto verdict = stopped(left_outputs, left)) return *verdict;
+  const Outputs right_outputs = run_kernel(kernel, right);
+  if (const auto verdict = stopped(right_outputs, right)) return *verdict;
+  const Truth left_truth(kernel, left);
+  const Truth right_truth(kernel, right);
+  Tally tally;
+  for_each_row(left.problem, [&](const RowIndex& row) {
+    const auto left_exact = left_truth.row(row);
+    const auto right_exact = right_truth.row(row);
+    if (!left_exact || !right_exact)
+      tally.undecided("a visible input is not finite");
+    else
+      agree_rows(tally, {left_outputs, row, *left_exact}, {right_outputs, row, *right_exact},
+                 lse_offset);
+  });
+  return tally.verdict();
+}
+
+/// The first batch member with explicit bits: the form in which keys can be rearranged.
+Case rearrangeable(const Case& on) {
+  return with_explicit_bits(single_member(on, 0));
+}
+
+std::vector<Index> shuffled_keys(Index n) {
+  std::vector<Index> keys = all_keys(n);
+  SplitMix64 random(static_cast<std::uint64_t>(n));
+  for (std::size_t i = keys.size(); i > 1; --i) std::swap(keys[i - 1], keys[random.below(i)]);
+  return keys;
+}
+
+void compare_rows(Tally& tally, const Outputs& got, const Outputs& want, const RowIndex& row,
+                  std::string_view reason) {
+  const auto [b, h, query] = row;
+  for (Index c = 0; c < want.out.extents()[3]; ++c)
+    tally.same_bits({"out", row, c}, got.out.get(b, h, query, c), want.out.get(b, h, query, c),
+                    reason);
+  if (!want.lse.bytes().empty())
+    tally.same_bits({"lse", row}, got.lse.get(b, h, query, 0), want.lse.get(b, h, query, 0),
+                    reason);
+  tally.end_row();
+}
+
+/// Every batch member a second time behind the first ones, with other values.
+Case with_strangers(const Case& on) {
+  const Index batch = on.problem.batch;
+  Case both = on;
+  both.problem.batch = 2 * batch;
+  both.problem.key_lengths.insert(both.problem.key_lengths.end(), on.problem.key_lengths.begin(),
+                                  on.problem.key_lengths.end());
+  const auto doubled = [batch](const Tensor& tensor, const Extents& extents) {
+    return filled(tensor.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
+      return b < batch ? tensor.get(b, h, row, column) : 3 - tensor.get(b - batch, h, row, column);
+    });
+  };
+  both.q = doubled(on.q, both.problem.q_extents());
+  both.k = doubled(on.k, both.problem.k_extents());
+  both.v = doubled(on.v, both.problem.v_extents());
+  return both;
+}
+
+/// A single query has no neighbour: the first batch member with the same query twice.
+Case with_twin_query(const Case& on) {
+  Case twin = rearrangeable(on);  // its one row of mask bits serves both queries
+  twin.problem.seq_q = 2;
+  twin.q = filled(on.problem.dtype, twin.problem.q_extents(),
+                  [&](Index, Index h, Index, Index column) { return on.q.get(0, h, 0, column); });
+  return twin;
+}
+
+/// v cut to its leading 8 significant bits; the rest is exact.
+double leading_bits(double value) {
+  int exponent = 0;
+  const double mantissa = std::frexp(value, &exponent);
+  return std::ldexp(std::trunc(mantissa * 256) / 256, exponent);
+}
+
+double clamped_exponent(double value, int limit) {
+  if (value == 0) return 0;
+  int exponent = 0;
+  const double mantissa = std::frexp(std::abs(value), &exponent);
+  return std::ldexp(mantissa, std::clamp(exponent, -limit, limit));
+}
+
+}  // namespace
+
+Verdict symmetry_score_shift(const Kernel& kernel, const Case& on) {
+  // One more dimension adds scale * 1 * shift to every score.
+  constexpr double kShift = 32;
+  const Index d = on.problem.head_dim;
+  Case shifted = on;
+  shifted.problem.head_dim = d + 1;
+  shifted.problem.scale = {false, scale_value(on.problem)};
+  const auto extended = [d](const Tensor& tensor, const Extents& extents, double last) {
+    return filled(tensor.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
+      return column < d ? tensor.get(b, h, row, column) : last;
+    });
+  };
+  shifted.q = extended(on.q, shifted.problem.q_extents(), 1);
+  shifted.k = extended(on.k, shifted.problem.k_extents(), kShift);
+  return agree_row_by_row(kernel, on, shifted, scale_value(on.problem) * kShift);
+}
+
+Verdict symmetry_key_permutation(const Kernel& kernel, const Case& on) {
+  if (on.problem.batch == 0) return Verdict::weak("the case has no rows");
+  const Case member = rearrangeable(on);
+  return agree_row_by_row(kernel, member,
+                          select_keys(member, shuffled_keys(member.problem.seq_kv)));
+}
+
+Verdict symmetry_duplicate_keys(const Kernel& kernel, const Case& on) {
+  if (on.problem.batch == 0) return Verdict::weak("the case has no rows");
+  const Case member = rearrangeable(on);
+  std::vector<Index> twice = all_keys(member.problem.seq_kv);
+  twice.insert(twice.end(), twice.begin(), twice.end());
+  return agree_row_by_row(kernel, member, select_keys(member, twice), std::numbers::ln2);
+}
+
+Verdict symmetry_row_independence(const Kernel& kernel, const Case& given) {
+  const Case on =
+      given.problem.seq_q == 1 && given.problem.batch > 0 ? with_twin_query(given) : given;
+  const Outputs before = run_kernel(kernel, on);
+  if (const auto verdict = stopped(before, on)) return *verdict;
+  Tally tally;
+  for (Index changed_query = 0; changed_query < on.problem.seq_q; ++changed_query) {
+    const Case changed =
+        with_values(on, &Case::q, [&](Index b, Index h, Index query, Index column) {
+          const double value = on.q.get(b, h, query, column);
+          return query == changed_query ? 2 - value : value;
+        });
+    const Outputs after = run_kernel(kernel, changed);
+    if (const auto verdict = stopped(after, changed)) return *verdict;
+    for_each_row(on.problem, [&](const RowIndex& row) {
+      if (row.query != changed_query)
+        compare_rows(tally, after, before, row, "another query changed");
+    });
+  }
+  return tally.verdict();
+}
+
+Verdict symmetry_head_independence(const Kernel& kernel, const Case& on) {
+  const Outputs before = run_kernel(kernel, on);
+  if (const auto verdict = stopped(before, on)) return *verdict;
+  Tally tally;
+  const Case strangers = with_strangers(on);
+  const Outputs together = run_kernel(kernel, strangers);
+  if (const auto verdict = stopped(together, strangers)) return *verdict;
+  for_each_row(on.problem, [&](const RowIndex& row) {
+    compare_rows(tally, together, before, row, "other batch members were added");
+  });
+  for (Index changed_head = 0; changed_head < on.problem.heads_kv; ++changed_head) {
+    if (on.problem.heads_kv == 1) break;
+    const auto changed_values = [&](const Tensor& tensor) {
+      return [&tensor, changed_head](Index b, Index h, Index row, Index column) {
+        const double value = tensor.get(b, h, row, column);
+        return h == changed_head ? 3 - value : value;
+      };
+    };
+    Case changed = with_values(on, &Case::k, changed_values(on.k));
+    changed = with_values(std::move(changed), &Case::v, changed_values(on.v));
+    const Outputs after = run_kernel(kernel, changed);
+    if (const auto verdict = stopped(after, changed)) return *verdict;
+    const Index group_size = on.problem.heads_q / on.problem.heads_kv;
+    for_each_row(on.problem, [&](const RowIndex& row) {
+      if (row.head / group_size != changed_head)
+        compare_rows(tally, after, before, row, "another key/value head changed");
+    });
+  }
+  return tally.verdict();
+}
+
+Verdict symmetry_constant_values(const Kernel& kernel, const Case& on) {
+  constexpr double kConstant = 3;
+  const Case constant =
+      with_values(on, &Case::v, [](Index, Index, Index, Index) { return kConstant; });
+  const Outputs outputs = run_kernel(kernel, constant);
+  if (const auto verdict = stopped(outputs, constant)) return *verdict;
+  const Truth truth(kernel, constant);
+  Tally tally;
+  for_each_row(on.problem, [&](const RowIndex& row) {
+    const auto exact = truth.row(row);
+    if (!exact || !exact->bound.proven()) {
+      tally.undecided(exact ? exact->bound.unproven : "a visible input is not finite");
+      return;
+    }
+    const Enclosure want{exact->facts.keys.empty() ? 0 : kConstant, 0, 0};
+    for (Index c = 0; c < on.problem.head_dim_v; ++c)
+      tally.within({"out", row, c}, outputs.out.get(row.batch, row.head, row.query, c), want,
+                   exact->bound.output[static_cast<std::size_t>(c)],
+                   informative_output(*exact, static_cast<std::size_t>(c)));
+    tally.end_row();
+  });
+  return tally.verdict();
+}
+
+Verdict symmetry_linear_values(const Kernel& kernel, const Case& on) {
+  const auto value_of = [&](Index b, Index h, Index row, Index column) {
+    return on.v.get(b, h, row, column);
+  };
+  const Case high = with_values(on, &Case::v, [&](Index b, Index h, Index row, Index column) {
+    return leading_bits(value_of(b, h, row, column));
+  });
+  const Case low = with_values(on, &Case::v, [&](Index b, Index h, Index row, Index column) {
+    const double value = value_of(b, h, row, column);
+    return value - leading_bits(value);
+  });
+  const Outputs whole_outputs = run_kernel(kernel, on);
+  if (const auto verdict = stopped(whole_outputs, on)) return *verdict;
+  const Outputs high_outputs = run_kernel(kernel, high);
+  if (const auto verdict = stopped(high_outputs, high)) return *verdict;
+  const Outputs low_outputs = run_kernel(kernel, low);
+  if (const auto verdict = stopped(low_outputs, low)) return *verdict;
+  const Truth truth(kernel, on);
+  const Truth high_truth(kernel, high);
+  const Truth low_truth(kernel, low);
+  Tally tally;
+  for_each_row(on.problem, [&](const RowIndex& row) {
+    const auto exact = truth.row(row);
+    const auto high_exact = high_truth.row(row);
+    const auto low_exact = low_truth.row(row);
+    if (!exact || !high_exact || !low_exact || !exact->bound.proven() ||
+        !high_exact->bound.proven() || !low_exact->bound.proven()) {
+      tally.undecided("a row has no bound");
+      return;
+    }
+    const auto [b, h, query] = row;
+    for (Index c = 0; c < on.problem.head_dim_v; ++c) {
+      const auto column = static_cast<std::size_t>(c);
+      const double parts =
+          high_outputs.out.get(b, h, query, c) + low_outputs.out.get(b, h, query, c);
+      const double bound = exact->bound.output[column] + high_exact->bound.output[column] +
+                           low_exact->bound.output[column] + 0x1p-53 * std::abs(parts);
+      tally.agree({"out", row, c}, whole_outputs.out.get(b, h, query, c), parts, bound,
+                  informative_output(*exact, column));
+    }
+    tally.end_row();
+  });
+  return tally.verdict();
+}
+
+Verdict symmetry_convex_hull(const Kernel& kernel, const Case& on) {
+  const Outputs outputs = run_kernel(kernel, on);
+  if (const auto verdict = stopped(outputs, on)) return *verdict;
+  const Truth truth(kernel, on);
+  Tally tally;
+  for_each_row(on.problem, [&](const RowIndex& row) {
+    const auto exact = truth.row(row);
+    if (!exact || !exact->bound.proven()) {
+      tally.undecided(exact ? exact->bound.unproven : "a visible input is not finite");
+      return;
+    }
+    if (exact->facts.keys.empty()) return;
+    const std::size_t columns = exact->facts.output.size();
+    for (std::size_t c = 0; c < columns; ++c) {
+      double least = exact->facts.value[c];
+      double largest = least;
+      for (std::size_t j = 0; j < exact->facts.keys.size(); ++j) {
+        least = std::min(least, exact->facts.value[j * columns + c]);
+        largest = std::max(largest, exact->facts.value[j * columns + c]);
+      }
+      const auto column = static_cast<Index>(c);
+      const double got = outputs.out.get(row.batch, row.head, row.query, column);
+      const double nearest = std::isnan(got) ? largest : std::clamp(got, least, largest);
+      tally.agree({"out", row, column}, got, nearest, exact->bound.output[c],
+                  informative_output(*exact, c));
+    }
+    tally.end_row();
+  });
+  return tally.verdict();
+}
+
+Verdict symmetry_power_of_two_values(const Kernel& kernel, const Case& on) {
+  // Exact only without underflow: values of one sign between 2^-20 and 2^20, scores within 20 of
+  // each other, so that every product and every partial sum is a normal number.
+  constexpr int kExponent = 5;
+  double largest = 0;
+  const double scale = std::abs(scale_value(on.problem));
+  for_each_row(on.problem, [&](const RowIndex& row) {
+    for (Index key = 0; key < on.problem.key_length(row.batch); ++key) {
+      if (!visible(on.problem, row.batch, row.query, key)) continue;
+      double magnitude = 0;
+      for (Index c = 0; c < on.problem.head_dim; ++c)
+        magnitude += std::abs(on.q.get(row.batch, row.head, row.query, c) *
+                              on.k.get(row.batch, on.problem.kv_head(row.head), key, c));
+      largest = std::max(largest, scale * magnitude);
+    }
+  });
+  const int shrink = largest > 10 ? std::ilogb(largest / 10) + 1 : 0;
+  Case plain = with_values(on, &Case::q, [&](Index b, Index h, Index row, Index column) {
+    return std::ldexp(on.q.get(b, h, row, column), -shrink);
+  });
+  plain = with_values(std::move(plain), &Case::v, [&](Index b, Index h, Index row, Index column) {
+    return clamped_exponent(on.v.get(b, h, row, column), 19);
+  });
+  const Case scaled = with_values(plain, &Case::v, [&](Index b, Index h, Index row, Index column) {
+    return std::ldexp(plain.v.get(b, h, row, column), kExponent);
+  });
+  const Outputs plain_outputs = run_kernel(kernel, plain);
+  if (const auto verdict = stopped(plain_outputs, plain)) return *verdict;
+  const Outputs scaled_outputs = run_kernel(kernel, scaled);
+  if (const auto verdict = stopped(scaled_outputs, scaled)) return *verdict;
+  Tally tally;
+  for_each_row(on.problem, [&](const RowIndex& row) {
+    const auto [b, h, query] = row;
+    for (Index c = 0; c < on.problem.head_dim_v; ++c)
+      tally.same_bits({"out", row, c}, scaled_outputs.out.get(b, h, query, c),
+                      std::ldexp(plain_outputs.out.get(b, h, query, c), kExponent),
+                      "v was multiplied by 32");
+    if (on.problem.lse != LseForm::none)
+      tally.same_bits({"lse", row}, scaled_outputs.lse.get(b, h, query, 0),
+                      plain_outputs.lse.get(b, h, query, 0), "v was multiplied by 32");
+    tally.end_row();
+  });
+  return tally.verdict();
+}
+
+}  // namespace attest::properties

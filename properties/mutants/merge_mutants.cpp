@@ -1,0 +1,148 @@
+// Mistakes in the merge of summaries.
+#include <algorithm>
+
+#include "mutants/tiled_mutant.hpp"
+
+namespace attest::mutants {
+namespace {
+
+template <class Real>
+using Steps = kernels::TiledSteps<Real>;
+
+template <class Real>
+struct AveragesTileOutputs : Steps<Real> {
+  using Summary = RowSummary<Real>;
+  Summary merge(const Summary& left, const Summary& right) const override {
+    if (left.is_identity() || right.is_identity()) return attest::merge(left, right);
+    Summary merged = attest::merge(left, right);
+    for (std::size_t c = 0; c < merged.numerator.size(); ++c)
+      merged.numerator[c] =
+          merged.row_sum * (left.numerator[c] / left.row_sum + right.numerator[c] / right.row_sum) /
+          2;
+    return merged;
+  }
+};
+
+template <class Real>
+struct AveragesNormalisedPairs : Steps<Real> {
+  using Row = NormalisedRow<Real>;
+  Row merge_normalised(const Row& left, const Row& right) const override {
+    Row merged = attest::merge(left, right);
+    if (left.is_identity() || right.is_identity()) return merged;
+    for (std::size_t c = 0; c < merged.output.size(); ++c)
+      merged.output[c] = (left.output[c] + right.output[c]) / 2;
+    return merged;
+  }
+};
+
+template <class Real>
+struct BothEmptyNan : Steps<Real> {
+  using Summary = RowSummary<Real>;
+  Summary merge(const Summary& left, const Summary& right) const override {
+    Summary merged = left;
+    merged.row_max = std::max(left.row_max, right.row_max);
+    const Real keep = std::exp(left.row_max - merged.row_max);
+    const Real add = std::exp(right.row_max - merged.row_max);
+    merged.row_sum = keep * left.row_sum + add * right.row_sum;
+    for (std::size_t c = 0; c < merged.numerator.size(); ++c)
+      merged.numerator[c] = keep * left.numerator[c] + add * right.numerator[c];
+    return merged;
+  }
+};
+
+template <class Real>
+struct KeepsTheLargerSide : Steps<Real> {
+  using Summary = RowSummary<Real>;
+  Summary merge(const Summary& left, const Summary& right) const override {
+    return left.row_max < right.row_max ? right : left;
+  }
+};
+
+template <class Real>
+struct MergesRelativeToLeft : Steps<Real> {
+  using Summary = RowSummary<Real>;
+  Summary merge(const Summary& left, const Summary& right) const override {
+    if (left.is_identity() || right.is_identity()) return attest::merge(left, right);
+    Summary merged = left;
+    const Real factor = std::exp(right.row_max - left.row_max);
+    merged.row_sum += factor * right.row_sum;
+    for (std::size_t c = 0; c < merged.numerator.size(); ++c)
+      merged.numerator[c] += factor * right.numerator[c];
+    return merged;
+  }
+};
+
+template <class Real>
+struct ForgetsRescaleInMerge : Steps<Real> {
+  using Summary = RowSummary<Real>;
+  Summary merge(const Summary& left, const Summary& right) const override {
+    if (left.is_identity() || right.is_identity()) return attest::merge(left, right);
+    Summary merged = left;
+    merged.row_max = std::max(left.row_max, right.row_max);
+    merged.row_sum += right.row_sum;
+    for (std::size_t c = 0; c < merged.numerator.size(); ++c)
+      merged.numerator[c] += right.numerator[c];
+    return merged;
+  }
+};
+
+template <class Real>
+struct InvertsRescale : Steps<Real> {
+  Real rescale(Real from, Real to) const override {
+    return from == RowSummary<Real>::minus_infinity ? Real(0) : std::exp(to - from);
+  }
+  using Summary = RowSummary<Real>;
+  Summary merge(const Summary& left, const Summary& right) const override {
+    if (left.is_identity() || right.is_identity()) return attest::merge(left, right);
+    const Summary& low = left.row_max < right.row_max ? left : right;
+    Summary merged = left.row_max < right.row_max ? right : left;
+    const Real factor = rescale(low.row_max, merged.row_max);
+    merged.row_sum += factor * low.row_sum;
+    for (std::size_t c = 0; c < merged.numerator.size(); ++c)
+      merged.numerator[c] += factor * low.numerator[c];
+    return merged;
+  }
+};
+
+/// FlashInfer's first state had sum 1 at maximum minus infinity: same meaning, other bits.
+template <class Real>
+struct IdentityWithSumOne : Steps<Real> {
+  using Summary = RowSummary<Real>;
+  Summary identity(Index head_dim_v) const override {
+    Summary summary = Summary::identity(head_dim_v);
+    summary.row_sum = 1;
+    return summary;
+  }
+};
+
+}  // namespace
+
+void append_merge_mutants(std::vector<Mutant>& mutants) {
+  constexpr SummaryScope tile = SummaryScope::tile;
+  mutants.push_back(tiled_mutant<AveragesTileOutputs>(
+      "averages_tile_outputs", "averages normalised tile outputs, which have forgotten their mass",
+      "bound.out", tile));
+  mutants.push_back(tiled_mutant<AveragesNormalisedPairs>(
+      "averages_normalised_pairs", "merges (output, lse) pairs by the plain average of outputs",
+      "merge.pairs_agree", tile));
+  mutants.push_back(tiled_mutant<BothEmptyNan>(
+      "both_empty_nan", "computes exp(-inf - -inf) when both sides of a merge are empty",
+      "merge.two_empties", tile));
+  mutants.push_back(tiled_mutant<KeepsTheLargerSide>(
+      "keeps_the_larger_side", "a merge keeps the side with the larger maximum and drops the other",
+      "merge.associates", tile));
+  mutants.push_back(tiled_mutant<MergesRelativeToLeft>(
+      "merges_relative_to_left",
+      "a merge stays relative to the left maximum, even if it is smaller", "merge.commutes", tile));
+  mutants.push_back(tiled_mutant<ForgetsRescaleInMerge>(
+      "forgets_rescale_in_merge", "a merge adds both sides without rescaling either",
+      "tiling.merge_order", tile));
+  mutants.push_back(tiled_mutant<InvertsRescale>("inverts_rescale",
+                                                 "rescales by exp(new maximum - old maximum)",
+                                                 "merge.rescale_range", tile));
+  mutants.push_back(tiled_mutant<IdentityWithSumOne>(
+      "identity_with_sum_one", "the empty summary has row_sum 1, so that it adds mass",
+      "merge.identity", tile));
+}
+
+}  // namespace attest::mutants

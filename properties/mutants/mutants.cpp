@@ -1,0 +1,24 @@
+#include "mutants/mutants.hpp"
+
+namespace attest::mutants {
+
+std::span<const Mutant> all() {
+  static const std::vector<Mutant> mutants = [] {
+    std::vector<Mutant> made;
+    append_merge_mutants(made);
+    append_tile_mutants(made);
+    append_mask_mutants(made);
+    append_output_mutants(made);
+    append_call_mutants(made);
+    return made;
+  }();
+  return mutants;
+}
+
+const Mutant* find(std::string_view name) {
+  for (const Mutant& mutant : all())
+    if (mutant.kernel->description().name == name) return &mutant;
+  return nullptr;
+}
+
+}  // namespace attest::mutants

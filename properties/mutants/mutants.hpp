@@ -1,0 +1,32 @@
+// Kernels that are wrong on purpose. Each is a correct kernel with one step replaced, is named by
+// its mistake, and names the law that must kill it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "attest/kernel.hpp"
+
+namespace attest::mutants {
+
+struct Mutant {
+  std::unique_ptr<Kernel> kernel;  ///< description().summary says the mistake
+  std::string_view killed_by;      ///< law that must kill it within the ci tier
+};
+
+/// In a stable order; every name begins with "mutant:".
+std::span<const Mutant> all();
+
+/// Null when there is none of this name.
+const Mutant* find(std::string_view name);
+
+// Families, each in its own file.
+void append_merge_mutants(std::vector<Mutant>& mutants);
+void append_tile_mutants(std::vector<Mutant>& mutants);
+void append_mask_mutants(std::vector<Mutant>& mutants);
+void append_output_mutants(std::vector<Mutant>& mutants);
+void append_call_mutants(std::vector<Mutant>& mutants);
+
+}  // namespace attest::mutants

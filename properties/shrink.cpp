@@ -1,0 +1,294 @@
+#include "properties/shrink.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "properties/check.hpp"
+#include "properties/derive.hpp"
+#include "properties/small_worlds.hpp"
+
+namespace attest::properties {
+namespace {
+
+/// 0 and small whole numbers are plain, powers of two less so, long fractions least.
+double number_cost(double value) {
+  if (value == 0) return std::signbit(value) ? 0.5 : 0;
+  if (!std::isfinite(value)) return 1000;
+  const double size = std::abs(value);
+  const double sign = value < 0 ? 0.5 : 0;
+  if (size <= 64 && size == std::trunc(size)) return 1 + size + sign;
+  int exponent = 0;
+  double mantissa = std::frexp(size, &exponent);
+  double bits = 0;
+  while (mantissa != std::trunc(mantissa)) {
+    mantissa *= 2;
+    ++bits;
+  }
+  return 100 + 2 * bits + std::abs(exponent) / 8.0 + sign;
+}
+
+double values_cost(const Tensor& tensor) {
+  double cost = 0;
+  for_each_index(tensor.extents(), [&](Index b, Index h, Index row, Index column) {
+    cost += number_cost(tensor.get(b, h, row, column));
+  });
+  return cost;
+}
+
+Index mask_cost(const Problem& problem) {
+  Index cost = problem.key_lengths.empty() ? 0 : 4;
+  if (problem.mask.causal)
+    cost += problem.mask.causal->alignment == Causal::Alignment::explicit_offset ? 3 : 2;
+  if (problem.mask.bits) {
+    cost += 8;
+    for (const bool bit : problem.mask.bits->visible) cost += bit ? 1 : 2;
+  }
+  return cost;
+}
+
+Index tiling_cost(const Case& of) {
+  const Tiling& tiling = of.tiling;
+  const Index splits = tiling.splits.cuts.empty()
+                           ? tiling.splits.count
+                           : 100 + 10 * static_cast<Index>(tiling.splits.cuts.size());
+  const Index merge = tiling.merge.kind == MergeOrder::Kind::left     ? 0
+                      : tiling.merge.kind == MergeOrder::Kind::random ? 3
+                                                                      : 2;
+  // Beyond the keys a tile size says nothing, so that smaller is plainer.
+  return splits + merge + std::min(tiling.tile_q, Index{1000}) +
+         std::min(tiling.tile_kv, Index{1000});
+}
+
+/// Hands out candidates that are simpler than `from`, until one is taken.
+class Candidates {
+ public:
+  Candidates(const Case& from, const std::function<bool(Case&&)>& visit)
+      : from_(from), limit_(complexity(from)), visit_(visit) {}
+
+  bool taken() const { return taken_; }
+  void offer(Case&& candidate) {
+    if (taken_ || !validate(candidate.problem).ok() || !(complexity(candidate) < limit_)) return;
+    taken_ = visit_(std::move(candidate));
+  }
+  /// A copy of `from` changed by `change`.
+  template <class Change>
+  void offer_changed(Change&& change) {
+    if (taken_) return;
+    Case candidate = from_;
+    change(candidate);
+    offer(with_fitting_tiling(std::move(candidate)));
+  }
+
+ private:
+  const Case& from_;
+  Complexity limit_;
+  const std::function<bool(Case&&)>& visit_;
+  bool taken_ = false;
+};
+
+/// The sub-tensor at the given positions along one axis.
+Tensor pick(const Tensor& from, std::size_t axis, const std::vector<Index>& positions) {
+  Extents extents = from.extents();
+  extents[axis] = static_cast<Index>(positions.size());
+  return filled(from.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
+    std::array<Index, 4> at{b, h, row, column};
+    at[axis] = positions[static_cast<std::size_t>(at[axis])];
+    return from.get(at[0], at[1], at[2], at[3]);
+  });
+}
+
+/// 0 .. n-1 without [begin, end).
+std::vector<Index> without(Index n, Index begin, Index end) {
+  std::vector<Index> kept;
+  for (Index i = 0; i < n; ++i)
+    if (i < begin || i >= end) kept.push_back(i);
+  return kept;
+}
+
+/// Calls body(kept positions) for ever smaller removed chunks: all but one, halves, ..., singles.
+template <class Body>
+void for_each_cut(Index n, Body&& body) {
+  for (Index chunk = n - 1; chunk >= 1; chunk /= 2)
+    for (Index begin = 0; begin < n; begin += chunk)
+      body(without(n, begin, std::min(n, begin + chunk)));
+}
+
+void drop_members_and_heads(const Case& from, Candidates& candidates) {
+  const Problem& problem = from.problem;
+  if (problem.batch > 1 || !problem.key_lengths.empty())
+    for (Index b = 0; b < problem.batch; ++b) candidates.offer(single_member(from, b));
+  if (problem.heads_q == 1) return;
+  for (Index h = 0; h < problem.heads_q; ++h)
+    candidates.offer_changed([&](Case& c) {
+      const Index kv_head = problem.kv_head(h);
+      c.problem.heads_q = c.problem.heads_kv = 1;
+      c.q = pick(from.q, 1, {h});
+      c.k = pick(from.k, 1, {kv_head});
+      c.v = pick(from.v, 1, {kv_head});
+      becomes_literal(c);
+    });
+}
+
+void drop_keys(const Case& from, Candidates& candidates) {
+  if (!from.problem.key_lengths.empty()) return;
+  for_each_cut(from.problem.seq_kv, [&](const std::vector<Index>& kept) {
+    if (!candidates.taken()) candidates.offer(select_keys(from, kept));
+  });
+}
+
+void drop_queries(const Case& from, Candidates& candidates) {
+  for_each_cut(from.problem.seq_q, [&](const std::vector<Index>& kept) {
+    candidates.offer_changed([&](Case& c) {
+      c.problem.seq_q = static_cast<Index>(kept.size());
+      c.q = pick(from.q, 2, kept);
+      if (c.problem.mask.bits && c.problem.mask.bits->rows > 1) {
+        MaskBits bits{static_cast<Index>(kept.size()), c.problem.mask.bits->columns, {}};
+        for (const Index query : kept)
+          for (Index key = 0; key < bits.columns; ++key)
+            bits.visible.push_back(c.problem.mask.bits->at(query, key));
+        c.problem.mask.bits = std::move(bits);
+      }
+      becomes_literal(c);
+    });
+  });
+}
+
+void drop_columns(const Case& from, Candidates& candidates) {
+  for_each_cut(from.problem.head_dim, [&](const std::vector<Index>& kept) {
+    candidates.offer_changed([&](Case& c) {
+      c.problem.head_dim = static_cast<Index>(kept.size());
+      c.q = pick(from.q, 3, kept);
+      c.k = pick(from.k, 3, kept);
+      becomes_literal(c);
+    });
+  });
+  for_each_cut(from.problem.head_dim_v, [&](const std::vector<Index>& kept) {
+    candidates.offer_changed([&](Case& c) {
+      c.problem.head_dim_v = static_cast<Index>(kept.size());
+      c.v = pick(from.v, 3, kept);
+      becomes_literal(c);
+    });
+  });
+}
+
+void plainer_parts(const Case& from, Candidates& candidates) {
+  candidates.offer_changed([](Case& c) { c.problem.mask = {}; });
+  candidates.offer_changed([](Case& c) { c.problem.mask.bits.reset(); });
+  candidates.offer_changed([](Case& c) { c.problem.mask.causal.reset(); });
+  candidates.offer_changed([](Case& c) {
+    if (c.problem.mask.causal) c.problem.mask.causal = Causal{};
+  });
+  if (from.problem.mask.bits && from.problem.mask.bits->rows > 1)
+    candidates.offer_changed([](Case& c) {
+      MaskBits& bits = *c.problem.mask.bits;
+      bits.rows = 1;
+      bits.visible.resize(static_cast<std::size_t>(bits.columns));
+    });
+  candidates.offer_changed([](Case& c) { c.tiling = {1, 1, {}, {}}; });
+  candidates.offer_changed([](Case& c) { c.tiling.splits = {}; });
+  candidates.offer_changed([](Case& c) { c.tiling.merge = {}; });
+  candidates.offer_changed([](Case& c) { c.tiling.tile_q = 1; });
+  for (const Index tile : {Index{1}, from.tiling.tile_kv / 2, from.tiling.tile_kv - 1})
+    candidates.offer_changed([&](Case& c) { c.tiling.tile_kv = std::max(Index{1}, tile); });
+  candidates.offer_changed([](Case& c) {
+    if (!c.tiling.splits.cuts.empty()) c.tiling.splits.cuts.pop_back();
+  });
+  candidates.offer_changed([](Case& c) {
+    if (!c.tiling.splits.cuts.empty()) c.tiling.splits.cuts.erase(c.tiling.splits.cuts.begin());
+  });
+  candidates.offer_changed([](Case& c) {
+    if (c.tiling.splits.count > 1) --c.tiling.splits.count;
+  });
+  candidates.offer_changed([](Case& c) { c.problem.scale = {}; });
+  candidates.offer_changed([](Case& c) { c.problem.scale = {false, 1.0}; });
+  candidates.offer_changed([](Case& c) { c.problem.all_masked = AllMaskedPolicy::zero; });
+}
+
+void plainer_values(const Case& from, Candidates& candidates) {
+  const std::array tensors{&Case::q, &Case::k, &Case::v};
+  const auto offer_mapped = [&](Tensor Case::*tensor, double (*map)(double)) {
+    if (candidates.taken()) return;
+    candidates.offer(with_values(from, tensor, [&](Index b, Index h, Index row, Index column) {
+      return map((from.*tensor).get(b, h, row, column));
+    }));
+  };
+  for (const auto tensor : tensors) {
+    offer_mapped(tensor, [](double) { return 0.0; });
+    offer_mapped(tensor, [](double) { return 1.0; });
+    offer_mapped(tensor, [](double value) { return std::round(value); });
+    offer_mapped(tensor, [](double value) { return value > 0 ? 1.0 : value < 0 ? -1.0 : 0.0; });
+    offer_mapped(tensor,
+                 [](double value) { return static_cast<double>(static_cast<float>(value)); });
+  }
+  for (const auto tensor : tensors) {
+    for_each_index((from.*tensor).extents(), [&](Index b, Index h, Index row, Index column) {
+      const double value = (from.*tensor).get(b, h, row, column);
+      for (const double simpler :
+           {0.0, 1.0, -1.0, std::round(value), std::trunc(value / 2), value / 2}) {
+        if (candidates.taken()) return;
+        Case changed = from;
+        (changed.*tensor).set(b, h, row, column, simpler);
+        becomes_literal(changed);
+        candidates.offer(std::move(changed));
+      }
+    });
+  }
+}
+
+}  // namespace
+
+Complexity complexity(const Case& of) {
+  const Problem& problem = of.problem;
+  const Index settings = (problem.scale.reciprocal_sqrt ? 0
+                          : problem.scale.value == 1.0  ? 1
+                                                        : 2) +
+                         (problem.all_masked == AllMaskedPolicy::zero ? 0 : 1);
+  return {problem.batch + problem.heads_q + problem.heads_kv,
+          problem.seq_kv + problem.seq_q,
+          problem.head_dim + problem.head_dim_v,
+          mask_cost(problem),
+          tiling_cost(of),
+          settings,
+          values_cost(of.q) + values_cost(of.k) + values_cost(of.v)};
+}
+
+void visit_simpler_cases(const Case& from, const std::function<bool(Case&&)>& visit) {
+  Candidates candidates(from, visit);
+  for (Case& world : small_worlds(from)) candidates.offer(std::move(world));
+  for (const auto moves : {drop_members_and_heads, drop_keys, drop_queries, drop_columns,
+                           plainer_parts, plainer_values}) {
+    if (candidates.taken()) return;
+    moves(from, candidates);
+  }
+}
+
+Shrunk shrink(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
+              double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  Shrunk shrunk{from, verdict, 0, 0, true};
+  bool moved = seconds > 0;
+  while (moved) {
+    moved = false;
+    const Case start = shrunk.smallest;
+    visit_simpler_cases(start, [&](Case&& candidate) {
+      if (Clock::now() >= end) {
+        shrunk.finished = false;
+        return true;
+      }
+      ++shrunk.tried;
+      Verdict smaller = check_case(kernel, law, candidate);
+      if (!is_violation(smaller.outcome)) return false;
+      ++shrunk.kept;
+      shrunk.smallest = std::move(candidate);
+      shrunk.verdict = std::move(smaller);
+      moved = true;
+      return true;
+    });
+  }
+  return shrunk;
+}
+
+}  // namespace attest::properties

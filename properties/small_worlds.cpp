@@ -1,0 +1,70 @@
+#include "properties/small_worlds.hpp"
+
+#include <algorithm>
+
+#include "properties/shrink.hpp"
+
+namespace attest::properties {
+namespace {
+
+std::vector<Mask> masks_like(const Mask& like, Index seq_kv) {
+  std::vector<Mask> masks{Mask{}};
+  if (like.causal) masks.push_back({like.causal, std::nullopt});
+  if (!like.bits || seq_kv == 0) return masks;
+  // All rows of bits that hide something.
+  for (unsigned pattern = 0; pattern + 1 < 1U << seq_kv; ++pattern) {
+    MaskBits bits{1, seq_kv, {}};
+    for (Index key = 0; key < seq_kv; ++key) bits.visible.push_back((pattern >> key & 1U) != 0);
+    masks.push_back({std::nullopt, bits});
+  }
+  return masks;
+}
+
+/// Fills a tensor from the bits of a number.
+Tensor from_bits(Dtype dtype, const Extents& extents, unsigned bits) {
+  unsigned next = 0;
+  return filled(dtype, extents, [&](Index, Index, Index, Index) {
+    return static_cast<double>(bits >> next++ & 1U);
+  });
+}
+
+void append_worlds(const Problem& problem, const Tiling& tiling, std::vector<Case>& worlds) {
+  const unsigned patterns = 1U << problem.seq_kv;
+  for (const unsigned q : {0U, 1U})
+    for (unsigned k = 0; k < patterns; ++k)
+      for (unsigned v = 0; v < patterns; ++v) {
+        Case& world = worlds.emplace_back();
+        world.problem = problem;
+        world.tiling = tiling;
+        becomes_literal(world);
+        world.q = from_bits(problem.dtype, problem.q_extents(), q == 0 ? 0U : 3U);
+        world.k = from_bits(problem.dtype, problem.k_extents(), k);
+        world.v = from_bits(problem.dtype, problem.v_extents(), v);
+      }
+}
+
+}  // namespace
+
+std::vector<Case> small_worlds(const Case& like) {
+  std::vector<Case> worlds;
+  for (const Index seq_q : {1, 2}) {
+    for (const Index seq_kv : {1, 2}) {
+      for (const Mask& mask : masks_like(like.problem.mask, seq_kv)) {
+        Problem problem;
+        problem.seq_q = seq_q;
+        problem.seq_kv = seq_kv;
+        problem.dtype = like.problem.dtype;
+        problem.lse = like.problem.lse;
+        problem.all_masked = like.problem.all_masked;
+        problem.mask = mask;
+        for (const Index splits : {1, 2})
+          append_worlds(problem, {1, 1, {.count = splits, .cuts = {}}, {}}, worlds);
+      }
+    }
+  }
+  std::stable_sort(worlds.begin(), worlds.end(),
+                   [](const Case& a, const Case& b) { return complexity(a) < complexity(b); });
+  return worlds;
+}
+
+}  // namespace attest::properties

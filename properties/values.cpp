@@ -1,0 +1,204 @@
+#include "properties/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "attest/random.hpp"
+
+namespace attest::properties {
+namespace {
+
+/// Random numbers made of integers only, so that a seed gives the same values everywhere.
+class Numbers {
+ public:
+  explicit Numbers(std::uint64_t seed) : random_(seed) {}
+
+  /// In [0, 1), a multiple of 2^-24.
+  double uniform() { return static_cast<double>(random_.next() >> 40) * 0x1p-24; }
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  /// Close to the standard normal: sum of 12 uniforms, exact in double (Irwin-Hall).
+  double normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += uniform();
+    return sum;
+  }
+  std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
+  double sign() { return below(2) == 0 ? 1 : -1; }
+  double power_of_two(int low, int high) {
+    return std::ldexp(1.0,
+                      low + static_cast<int>(below(static_cast<std::uint64_t>(high - low) + 1)));
+  }
+
+ private:
+  SplitMix64 random_;
+};
+
+void fill_normal(Case& c, Numbers& numbers) {
+  const auto normal = [&](Index, Index, Index, Index) { return numbers.normal(); };
+  c.q = filled(c.problem.dtype, c.problem.q_extents(), normal);
+  c.k = filled(c.problem.dtype, c.problem.k_extents(), normal);
+  c.v = filled(c.problem.dtype, c.problem.v_extents(), normal);
+}
+
+void fill_whole(Case& c, Numbers& numbers) {
+  const auto whole = [&](Index, Index, Index, Index) {
+    return static_cast<double>(numbers.below(7)) - 3;
+  };
+  c.q = filled(c.problem.dtype, c.problem.q_extents(), whole);
+  c.k = filled(c.problem.dtype, c.problem.k_extents(), whole);
+  c.v = filled(c.problem.dtype, c.problem.v_extents(), whole);
+}
+
+/// Scores close to target(key); `noise` is the size of the other columns of q.
+void shape_scores(Case& c, Numbers& numbers, double noise,
+                  const std::function<double(Index)>& target) {
+  fill_normal(c, numbers);
+  c.q = filled(c.problem.dtype, c.problem.q_extents(), [&](Index, Index, Index, Index column) {
+    return column == 0 ? 1.0 : noise * numbers.normal();
+  });
+  const double scale = scale_value(c.problem) == 0 ? 1 : scale_value(c.problem);
+  for_each_index(c.problem.k_extents(), [&](Index b, Index h, Index key, Index column) {
+    if (column == 0) c.k.set(b, h, key, 0, target(key) / scale);
+  });
+}
+
+void fill_ascending(Case& c, Numbers& numbers) {
+  const double step = numbers.uniform(0.25, 4);
+  shape_scores(c, numbers, 0.01, [step](Index key) { return step * static_cast<double>(key); });
+}
+
+void fill_descending(Case& c, Numbers& numbers) {
+  const double step = numbers.uniform(0.25, 4);
+  shape_scores(c, numbers, 0.01, [step](Index key) { return -step * static_cast<double>(key); });
+}
+
+void fill_very_negative(Case& c, Numbers& numbers) {
+  const double base = -50 * numbers.power_of_two(0, 12);
+  shape_scores(c, numbers, 0.01, [&, base](Index) { return base - 3 * numbers.uniform(); });
+}
+
+void fill_ties(Case& c, Numbers& numbers) {
+  shape_scores(c, numbers, 0, [&](Index) { return numbers.below(2) == 0 ? 4.0 : 1.0; });
+}
+
+void fill_spread(Case& c, Numbers& numbers) {
+  const double width = numbers.power_of_two(3, 9);
+  shape_scores(c, numbers, 0.01, [&, width](Index) { return numbers.uniform(-width, 0); });
+}
+
+void fill_offset(Case& c, Numbers& numbers) {
+  const double offset = numbers.sign() * numbers.power_of_two(4, 12);
+  shape_scores(c, numbers, 0.01, [&, offset](Index) { return offset + numbers.normal(); });
+}
+
+/// All scores equal; a huge value on the key before or after a tile boundary, or on the last one.
+void fill_boundary_value(Case& c, Numbers& numbers) {
+  shape_scores(c, numbers, 0, [](Index) { return 0.0; });
+  if (c.problem.seq_kv == 0) return;
+  const Index tile = std::min(c.tiling.tile_kv, c.problem.seq_kv);
+  const std::array<Index, 4> places{c.problem.seq_kv - 1, tile - 1,
+                                    std::min(tile, c.problem.seq_kv - 1), Index{0}};
+  const Index key = places[numbers.below(places.size())];
+  const double huge = numbers.sign() * numbers.power_of_two(10, 90);
+  for_each_index(c.problem.v_extents(), [&](Index b, Index h, Index row, Index column) {
+    if (row == key) c.v.set(b, h, row, column, huge);
+  });
+}
+
+/// Values around and below the normal range of the dtype, and scores that differ by almost nothing.
+void fill_subnormal(Case& c, Numbers& numbers) {
+  // Enclosures are pairs of doubles: below the normal range of f64 they could not decide.
+  const double smallest =
+      format_of(c.problem.dtype).min_normal * (c.problem.dtype == Dtype::f64 ? 0x1p70 : 1);
+  const double unit = format_of(c.problem.dtype).unit_roundoff;
+  fill_normal(c, numbers);
+  c.q = filled(c.problem.dtype, c.problem.q_extents(), [&](Index, Index, Index, Index) {
+    return numbers.sign() * numbers.uniform() * smallest;
+  });
+  c.v = filled(c.problem.dtype, c.problem.v_extents(), [&](Index, Index, Index, Index) {
+    return numbers.sign() * smallest * numbers.uniform() * (numbers.below(4) == 0 ? unit * 8 : 1);
+  });
+}
+
+/// Ordinary scores, huge values of both signs: the output is small against what is summed.
+void fill_cancelling(Case& c, Numbers& numbers) {
+  shape_scores(c, numbers, 0,
+               [&](Index key) { return key % 2 == 0 ? 1.0 : 1.0 + numbers.uniform() * 0x1p-8; });
+  const double size = numbers.power_of_two(0, 40);
+  c.v = filled(c.problem.dtype, c.problem.v_extents(), [&](Index, Index, Index key, Index) {
+    return (key % 2 == 0 ? size : -size) * (1 + numbers.uniform() * 0x1p-6);
+  });
+}
+
+struct FamilyRow {
+  ValueFamily family;
+  void (*fill)(Case&, Numbers&);
+};
+
+constexpr std::array kFamilies{
+    FamilyRow{{"whole", "small whole numbers: exact sums, ties, easy to read"}, fill_whole},
+    FamilyRow{{"normal", "plain normal values"}, fill_normal},
+    FamilyRow{{"ascending", "the maximum rises at every key: the longest chain of rescales"},
+              fill_ascending},
+    FamilyRow{{"descending", "the maximum is the first key: no rescale after it"}, fill_descending},
+    FamilyRow{{"very_negative", "all scores from -50 to -200000: wrong mask constants dominate"},
+              fill_very_negative},
+    FamilyRow{{"ties", "many keys at exactly the maximum"}, fill_ties},
+    FamilyRow{{"spread", "scores up to 512 apart: weights underflow"}, fill_spread},
+    FamilyRow{{"offset", "all scores share an offset of up to 4096"}, fill_offset},
+    FamilyRow{{"boundary_value",
+               "a huge value at a tile boundary: off by one is an error of order "
+               "one"},
+              fill_boundary_value},
+    FamilyRow{{"subnormal", "inputs below the normal range"}, fill_subnormal},
+    FamilyRow{{"cancelling", "large values of both signs, a small output"}, fill_cancelling},
+};
+
+constexpr auto kFamilyList = [] {
+  std::array<ValueFamily, kFamilies.size()> list;
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = kFamilies[i].family;
+  return list;
+}();
+
+}  // namespace
+
+std::span<const ValueFamily> value_families() {
+  return kFamilyList;
+}
+
+bool is_value_family(std::string_view name) {
+  return std::any_of(kFamilies.begin(), kFamilies.end(),
+                     [&](const FamilyRow& row) { return row.family.name == name; });
+}
+
+void fill_family(Case& into, std::string_view name, std::uint64_t seed) {
+  Numbers numbers(seed);
+  for (const FamilyRow& row : kFamilies)
+    if (row.family.name == name) row.fill(into, numbers);
+}
+
+void fill_real(Case& into, const tensors::RealAttention& source, std::uint64_t seed) {
+  const Problem& from = source.problem;
+  Numbers numbers(seed);
+  const auto place = [&](Index extent) {
+    return extent < 1 ? Index{0}
+                      : static_cast<Index>(numbers.below(static_cast<std::uint64_t>(extent)));
+  };
+  const Index query_at = place(from.seq_q);
+  const Index key_at = place(from.seq_kv);
+  const Index column_at = place(from.head_dim);
+  const auto taken_from = [](const Tensor& tensor, Index row_at, Index first_column) {
+    return [&tensor, row_at, first_column](Index, Index h, Index row, Index column) {
+      const Extents& extents = tensor.extents();
+      return tensor.get(0, h % extents[1], (row_at + row) % extents[2],
+                        (first_column + column) % extents[3]);
+    };
+  };
+  const Dtype dtype = into.problem.dtype;
+  into.q = filled(dtype, into.problem.q_extents(), taken_from(source.q, query_at, column_at));
+  into.k = filled(dtype, into.problem.k_extents(), taken_from(source.k, key_at, column_at));
+  into.v = filled(dtype, into.problem.v_extents(), taken_from(source.v, key_at, 0));
+}
+
+}  // namespace attest::properties

@@ -1,0 +1,60 @@
+// Exact attention as an enclosure per element: the truth that kernels are judged by.
+//
+// Computes: the definition of attest/problem.hpp in real arithmetic on the stored inputs.
+// Method: interval arithmetic of MPFI over MPFR, every operation rounded outward, over the visible
+// keys of a row at once; no tiles, no running maximum, no merges, and none of the kernels' code.
+// Special: a row without visible keys gives output exactly 0 and lse exactly -inf.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attest/error_bound.hpp"
+#include "attest/problem.hpp"
+#include "attest/tensor_view.hpp"
+#include "reference/visibility.hpp"
+
+namespace attest::reference {
+
+struct Inputs {
+  const Problem* problem = nullptr;
+  ConstTensorRef q;
+  ConstTensorRef k;
+  ConstTensorRef v;
+};
+
+/// Working precisions in bits, tried in this order.
+inline constexpr std::array<int, 4> kPrecisionLadder{128, 192, 384, 768};
+
+/// An enclosure is narrow enough when its radius is at most this share of the bound that it is
+/// compared with: the verdict then misjudges at most 1/1024 of the admissible error, and only by
+/// answering "cannot tell".
+inline constexpr double kWidthShare = 0x1p-10;
+
+/// The exact row at one precision; nothing when a visible input or a score is not finite.
+/// Precondition: `bits` is in kPrecisionLadder.
+std::optional<RowFacts> enclose_row(const Inputs& inputs, const RowIndex& row, int bits);
+
+/// What an error bound says about an exact row.
+using BoundRule = std::function<RowBound(const RowFacts&)>;
+
+struct CertifiedRow {
+  RowFacts facts;
+  RowBound bound;
+  int bits = 0;         ///< precision that was enough
+  bool narrow = false;  ///< every radius is within kWidthShare of its bound
+};
+
+/// Raises the precision until the enclosures are narrow against the bound, at most to the end of
+/// the ladder. A row without visible keys has an exact value and bound 0.
+std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& row,
+                                        const BoundRule& rule);
+
+/// Names and versions of the libraries that the oracle runs on, for reports.
+std::vector<std::pair<std::string, std::string>> oracle_versions();
+
+}  // namespace attest::reference

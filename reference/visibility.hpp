@@ -1,0 +1,14 @@
+// Which keys a query sees, decided apart from attest/problem.hpp's `visible`, which it judges.
+#pragma once
+
+#include <vector>
+
+#include "attest/problem.hpp"
+
+namespace attest::reference {
+
+/// The visible keys of row (b, ., query) in ascending order. Written as removals from the full
+/// list, part by part of the mask; checked against tables written by hand in visibility_test.cpp.
+std::vector<Index> visible_keys(const Problem& problem, Index b, Index query);
+
+}  // namespace attest::reference

@@ -1,0 +1,104 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "cli/accuracy_job.hpp"
+#include "cli/check_run.hpp"
+#include "cli/commands.hpp"
+#include "cli/environment.hpp"
+#include "cli/inputs.hpp"
+#include "kernels/registry.hpp"
+
+namespace attest::cli {
+namespace {
+
+constexpr std::uint64_t kSeed = 0x5EED1A77;
+
+Result<std::vector<const Kernel*>> select_kernels(const std::vector<std::string>& names) {
+  std::vector<const Kernel*> selected;
+  for (const std::string& name : names) {
+    const auto kernel = find_kernel(name);
+    if (!kernel.ok()) return kernel.status();
+    selected.push_back(kernel.value());
+  }
+  if (names.empty())
+    for (const auto& kernel : kernels::builtin_kernels()) selected.push_back(kernel.get());
+  return selected;
+}
+
+class Progress {
+ public:
+  void operator()(const std::string& text) const {
+    if (!shown_) return;
+    fmt::print(stderr, "\r\x1b[K{}", text);
+    std::fflush(stderr);
+  }
+
+ private:
+  bool shown_ = isatty(STDERR_FILENO) != 0;
+};
+
+/// A short check of every law on generated cases.
+Result<reports::CheckReport> short_check(const Kernel& kernel, const AccuracyOptions& options,
+                                         const tensors::TensorLibrary* library) {
+  CheckRun run;
+  run.kernel = &kernel;
+  auto laws = select_laws({}, {});
+  if (!laws.ok()) return laws.status();
+  run.plan.laws = std::move(laws).value();
+  run.plan.drawn_cases = options.cases;
+  run.plan.seed = kSeed;
+  run.plan.limits = properties::limits_for(kernel, library);
+  run.plan.jobs = resolve_jobs(options.jobs);
+  run.tier = "report";
+  return run_checks(run);
+}
+
+}  // namespace
+
+int accuracy_command(const AccuracyOptions& options) {
+  const auto library = open_tensors(options.tensors);
+  if (!library.ok()) return usage(library.status().message());
+  if (library.value() == nullptr) return usage("accuracy needs real tensors: --tensors DIR");
+  const auto kernels = select_kernels(options.kernels);
+  if (!kernels.ok()) return usage(kernels.status().message());
+  const auto folder = make_run_folder(options.out);
+  if (!folder.ok()) return usage(folder.status().message());
+
+  const auto begin = std::chrono::steady_clock::now();
+  const Progress progress;
+  reports::AccuracyReport report;
+  report.environment = environment();
+  auto rows = run_accuracy({kernels.value(), library.value().get(), resolve_jobs(options.jobs),
+                            [&](const std::string& name) { progress("tensor " + name); }});
+  if (!rows.ok()) {
+    progress("");
+    return usage(rows.status().message());
+  }
+  report.rows = std::move(rows).value();
+  bool violated = false;
+  for (const reports::AccuracyRow& row : report.rows) violated = violated || row.violations > 0;
+  if (options.cases > 0) {
+    for (const Kernel* const kernel : kernels.value()) {
+      progress("laws of " + kernel->description().name);
+      auto check = short_check(*kernel, options, library.value().get());
+      if (!check.ok()) return usage(check.status().message());
+      violated = violated || !check.value().violations.empty();
+      report.checks.push_back(std::move(check).value());
+    }
+  }
+  progress("");
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fmt::print("{}", render_accuracy_text(report));
+  for (const auto& [name, text] : {std::pair{"accuracy.md", render_accuracy_markdown(report)},
+                                   std::pair{"accuracy.json", render_accuracy_json(report)}}) {
+    if (Status status = write_file(folder.value() / name, text); !status.ok())
+      return usage(status.message());
+    fmt::print("wrote {}\n", (folder.value() / name).string());
+  }
+  return violated ? violation : all_good;
+}
+
+}  // namespace attest::cli

@@ -1,0 +1,32 @@
+// Saved cases: a folder with case.json (what and why) and case.safetensors (q, k and v, bit exact).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "attest/verdict.hpp"
+#include "properties/case.hpp"
+
+namespace attest::cli {
+
+struct StoredCase {
+  std::string kernel;
+  std::string law;
+  std::uint64_t seed = 0;  ///< of the run that found it
+  Verdict verdict;
+  properties::Case value;
+};
+
+/// Writes the case below `folder`/ID, where ID is a hash of kernel, law and case; returns that
+/// folder.
+Result<std::filesystem::path> save_case(const std::filesystem::path& folder,
+                                        const StoredCase& stored);
+
+/// Reads a folder written by save_case. The tensors come from case.safetensors alone, so that a
+/// change of the generators never changes an old case. The verdict is not read back.
+Result<StoredCase> load_case(const std::filesystem::path& folder);
+
+/// Whether a folder is a saved case.
+bool is_case_folder(const std::filesystem::path& folder);
+
+}  // namespace attest::cli

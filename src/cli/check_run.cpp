@@ -1,0 +1,243 @@
+#include "cli/check_run.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "cli/case_store.hpp"
+#include "cli/environment.hpp"
+#include "properties/shrink.hpp"
+
+namespace attest::cli {
+namespace {
+
+using properties::AfterCase;
+using properties::CheckedCase;
+
+/// Longer replay lines name the saved folder instead.
+constexpr std::size_t kMaxReplayLine = 8192;
+constexpr Index kMaxShownNumbers = 64;
+
+class Session {
+ public:
+  explicit Session(const CheckRun& run) : run_(run) {
+    report_.kernel = run.kernel->description().name;
+    report_.declares = declares_text(*run.kernel);
+    report_.seed = run.plan.seed;
+    report_.tier = run.tier;
+    report_.jobs = run.plan.jobs;
+    report_.environment = environment();
+    report_.out_directory = run.out.string();
+  }
+
+  Status open() {
+    if (run_.out.empty()) return {};
+    Result<LineFile> file = LineFile::create(run_.out / "run.jsonl");
+    if (!file.ok()) return file.status();
+    lines_.emplace(std::move(file).value());
+    return append(render_environment_jsonl(report_));
+  }
+
+  AfterCase take(CheckedCase&& checked) {
+    show_progress(checked);
+    for (const std::string& name : properties::classes(checked.value))
+      if (checked.seed != 0) ++class_counts_[name];
+    if (checked.seed != 0) ++drawn_;
+    const bool violated = is_violation(checked.verdict.outcome);
+    if (violated) mark_flaky(checked);
+    reports::CaseResult result = to_result(checked.value, checked, checked.verdict);
+    count(result);
+    lost_lines_ = !append(render_case_jsonl(result)).ok() || lost_lines_;
+    if (!violated) return AfterCase::next;
+    clear_progress();
+    explain(std::move(result), checked);
+    return AfterCase::leave_law;
+  }
+
+  Result<reports::CheckReport> finish(bool complete, double seconds) {
+    clear_progress();
+    report_.interrupted = !complete;
+    report_.seconds = seconds;
+    report_.distribution = distribution();
+    if (lost_lines_ || !append(render_summary_jsonl(report_)).ok())
+      return Status{StatusCode::io_error, "cannot write " + (run_.out / "run.jsonl").string()};
+    return std::move(report_);
+  }
+
+ private:
+  Status append(const std::string& line) {
+    if (lines_ && !lines_->append(line)) return {StatusCode::io_error, "disk full"};
+    return {};
+  }
+
+  /// A violation that a second run does not repeat is a property of the run, not of the case.
+  void mark_flaky(CheckedCase& checked) const {
+    const Verdict again = properties::check_case(*run_.kernel, *checked.law, checked.value);
+    if (is_violation(again.outcome)) return;
+    checked.verdict.outcome = Outcome::flaky;
+    checked.verdict.reason += checked.verdict.reason.empty() ? "" : "; ";
+    checked.verdict.reason += "a second run of the same case passed";
+  }
+
+  reports::CaseResult to_result(const properties::Case& of, const CheckedCase& checked,
+                                const Verdict& verdict) const {
+    reports::CaseResult result;
+    result.law = checked.law->name;
+    result.number = checked.number;
+    // Literal values belong into the replay line; a problem is recognised by its shape.
+    ProblemText text = properties::to_text(of);
+    if (text.values.kind == ValueRecipe::Kind::literal) text.values = {};
+    result.problem = minimal_text(text);
+    result.verdict = verdict;
+    result.seconds = checked.seconds;
+    result.seed = run_.plan.seed;
+    if (is_violation(verdict.outcome))
+      result.replay = replay_command_line(*run_.kernel, of, checked.law->name, {});
+    return result;
+  }
+
+  void count(const reports::CaseResult& result) {
+    if (report_.laws.empty() || report_.laws.back().law != result.law)
+      report_.laws.push_back({result.law, 0, 0, 0, 0, 0, 0, 0, {}});
+    reports::LawRow& row = report_.laws.back();
+    ++row.cases;
+    switch (result.verdict.outcome) {
+      case Outcome::ok:
+        ++row.ok;
+        break;
+      case Outcome::weak:
+        ++row.weak;
+        break;
+      case Outcome::unproven:
+        ++row.unproven;
+        break;
+      case Outcome::skipped:
+        ++row.skipped;
+        break;
+      case Outcome::fail:
+      case Outcome::flaky:
+      case Outcome::crash:
+        ++row.violations;
+        break;
+    }
+    if (result.verdict.worst_ratio <= row.worst_ratio) return;
+    row.worst_ratio = result.verdict.worst_ratio;
+    row.worst_problem = result.problem;
+  }
+
+  void explain(reports::CaseResult found, const CheckedCase& checked) {
+    say(render_found_text(found));
+    properties::Shrunk shrunk = properties::shrink(*run_.kernel, *checked.law, checked.value,
+                                                   checked.verdict, run_.shrink_time);
+    reports::Violation violation;
+    violation.found = std::move(found);
+    violation.shrunk = to_result(shrunk.smallest, checked, shrunk.verdict);
+    violation.values = values_text(shrunk.smallest);
+    violation.shrink_tries = shrunk.tried;
+    violation.shrink_kept = shrunk.kept;
+    violation.shrink_finished = shrunk.finished;
+    std::filesystem::path saved;
+    if (!run_.out.empty()) {
+      const auto path =
+          save_case(run_.out / "cases", {report_.kernel, std::string(checked.law->name),
+                                         run_.plan.seed, shrunk.verdict, shrunk.smallest});
+      if (path.ok()) saved = path.value();
+      lost_lines_ = !path.ok() || lost_lines_;
+    }
+    violation.saved = saved.string();
+    violation.shrunk.replay =
+        replay_command_line(*run_.kernel, shrunk.smallest, checked.law->name, saved);
+    say(render_shrunk_text(violation));
+    report_.violations.push_back(std::move(violation));
+  }
+
+  void say(const std::string& text) const {
+    if (run_.print) run_.print(text);
+  }
+
+  void show_progress(const CheckedCase& checked) {
+    if (!run_.progress) return;
+    fmt::print(stderr, "\r\x1b[K{}  {}/{}", checked.law->name, checked.number + 1, checked.of);
+    std::fflush(stderr);
+  }
+  void clear_progress() const {
+    if (!run_.progress) return;
+    fmt::print(stderr, "\r\x1b[K");
+    std::fflush(stderr);
+  }
+
+  std::string distribution() const {
+    std::string line;
+    for (const auto& [name, times] : class_counts_)
+      line += fmt::format("{}{} {} %", line.empty() ? "" : " | ", name,
+                          (100 * times + drawn_ / 2) / drawn_);
+    return line;
+  }
+
+  const CheckRun& run_;
+  reports::CheckReport report_;
+  std::optional<LineFile> lines_;
+  std::map<std::string, std::int64_t> class_counts_;
+  std::int64_t drawn_ = 0;
+  bool lost_lines_ = false;
+};
+
+std::string tensor_line(const char* name, const Tensor& tensor) {
+  std::string decimal;
+  std::string hex;
+  Index shown = 0;
+  for_each_index(tensor.extents(), [&](Index b, Index h, Index row, Index column) {
+    if (++shown > kMaxShownNumbers) return;
+    const double value = tensor.get(b, h, row, column);
+    decimal += " " + number_text(value, tensor.dtype());
+    hex += fmt::format(" {:a}", value);
+  });
+  if (shown > kMaxShownNumbers) {
+    decimal += fmt::format(" ... ({} numbers)", shown);
+    hex += " ...";
+  }
+  return fmt::format("{} ={}   ({})\n", name, decimal, hex.empty() ? hex : hex.substr(1));
+}
+
+}  // namespace
+
+Result<reports::CheckReport> run_checks(const CheckRun& run) {
+  Session session(run);
+  if (Status status = session.open(); !status.ok()) return status;
+  const auto begin = std::chrono::steady_clock::now();
+  const bool complete = properties::run_check(*run.kernel, run.plan, [&](CheckedCase&& checked) {
+    return session.take(std::move(checked));
+  });
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return session.finish(complete, seconds.count());
+}
+
+std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
+                                std::string_view law, const std::filesystem::path& saved) {
+  const std::string line = minimal_text(properties::to_text(of, law));
+  if (line.size() > kMaxReplayLine && !saved.empty())
+    return fmt::format("attest replay {}", saved.string());
+  return fmt::format("attest replay {} '{}'", kernel.description().name, line);
+}
+
+std::string values_text(const properties::Case& of) {
+  return tensor_line("Q", of.q) + tensor_line("K", of.k) + tensor_line("V", of.v);
+}
+
+std::string declares_text(const Kernel& kernel) {
+  const Capabilities& can = kernel.description().capabilities;
+  std::string text;
+  for (const Dtype dtype : can.dtypes) text += std::string(to_string(dtype)) + " ";
+  text += "| causal";
+  if (can.mask_bits) text += ", bits";
+  if (can.key_lengths) text += " | ragged keys";
+  if (can.grouped_heads) text += " | grouped heads";
+  if (can.tiles) text += can.kv_splits ? " | tiles, kv splits" : " | tiles";
+  if (can.lse) text += " | lse ln";
+  return text + (can.reject ? " | empty zero, reject" : " | empty zero");
+}
+
+}  // namespace attest::cli

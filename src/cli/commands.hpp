@@ -1,0 +1,61 @@
+// The commands of the program; each returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attest::cli {
+
+/// Small and stable; listed in --help.
+enum ExitCode : int {
+  all_good = 0,
+  violation = 1,
+  usage_error = 2,
+  undecided = 3,
+  kernel_crashed = 4,
+};
+
+struct CheckOptions {
+  std::string kernel;
+  std::vector<std::string> problems;
+  std::string problem_file;
+  std::string seed = "0x5EED1A77";  ///< number or "random"
+  std::string tier = "ci";
+  std::int64_t cases = -1;  ///< a law; -1: by tier
+  double time = 0;          ///< seconds; 0: no limit
+  double shrink_time = 10;  ///< seconds; 0: no shrinking
+  std::vector<std::string> only;
+  std::vector<std::string> skip;
+  int jobs = 0;     ///< 0: one a core
+  std::string out;  ///< empty: attest-out/TIME
+  std::vector<std::string> formats;
+  std::vector<std::string> tensors;
+};
+
+struct ReplayOptions {
+  std::vector<std::string> what;  ///< a kernel, and texts, case folders or folders of such
+  std::vector<std::string> tensors;
+  double shrink_time = 0;
+};
+
+struct AccuracyOptions {
+  std::vector<std::string> kernels;  ///< empty: every built-in kernel
+  std::vector<std::string> tensors;
+  std::string out = "reports/out";
+  int jobs = 0;
+  std::int64_t cases = 20;  ///< generated cases a law of the short check; 0: none
+};
+
+int check_command(const CheckOptions& options);
+int replay_command(const ReplayOptions& options);
+int list_command(const std::string& what);
+int doctor_command();
+int accuracy_command(const AccuracyOptions& options);
+
+/// Prints one line to stderr and returns usage_error.
+int usage(const std::string& message);
+
+}  // namespace attest::cli

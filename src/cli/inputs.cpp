@@ -1,0 +1,147 @@
+#include "cli/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "kernels/registry.hpp"
+#include "mutants/mutants.hpp"
+#include "properties/hard_cases.hpp"
+
+namespace attest::cli {
+namespace {
+
+bool matches(std::string_view glob, std::string_view text) {
+  if (glob.empty()) return text.empty();
+  if (glob.front() == '*')
+    return matches(glob.substr(1), text) || (!text.empty() && matches(glob, text.substr(1)));
+  if (text.empty() || (glob.front() != '?' && glob.front() != text.front())) return false;
+  return matches(glob.substr(1), text.substr(1));
+}
+
+bool matches_any(const std::vector<std::string>& globs, std::string_view text) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return matches(glob, text); });
+}
+
+Status check_globs(const std::vector<std::string>& globs) {
+  for (const std::string& glob : globs)
+    if (std::none_of(properties::laws().begin(), properties::laws().end(),
+                     [&](const properties::Law& law) { return matches(glob, law.name); }))
+      return invalid_argument("no law matches '" + glob + "' (attest list laws shows them)");
+  return {};
+}
+
+}  // namespace
+
+Result<const Kernel*> find_kernel(const std::string& name) {
+  if (const Kernel* kernel = kernels::find_builtin(name)) return kernel;
+  if (const mutants::Mutant* mutant = mutants::find(name)) return mutant->kernel.get();
+  std::string known;
+  for (const auto& kernel : kernels::builtin_kernels()) known += " " + kernel->description().name;
+  return invalid_argument("unknown kernel '" + name + "'; known:" + known +
+                          " (attest list mutants shows the wrong ones)");
+}
+
+Result<std::vector<const properties::Law*>> select_laws(const std::vector<std::string>& only,
+                                                        const std::vector<std::string>& skip) {
+  if (Status status = check_globs(only); !status.ok()) return status;
+  if (Status status = check_globs(skip); !status.ok()) return status;
+  std::vector<const properties::Law*> selected;
+  for (const properties::Law& law : properties::laws())
+    if ((only.empty() || matches_any(only, law.name)) && !matches_any(skip, law.name))
+      selected.push_back(&law);
+  if (selected.empty()) return invalid_argument("--only and --skip leave no law");
+  return selected;
+}
+
+Result<std::unique_ptr<tensors::TensorLibrary>> open_tensors(
+    const std::vector<std::string>& folders) {
+  std::vector<std::filesystem::path> paths(folders.begin(), folders.end());
+  if (paths.empty()) {
+    const char* const from_environment = std::getenv("ATTEST_TENSORS");
+    const std::filesystem::path fallback =
+        from_environment != nullptr ? from_environment : ATTEST_DATA_DIR;
+    std::error_code ignored;
+    if (from_environment == nullptr && !std::filesystem::is_directory(fallback, ignored))
+      return std::unique_ptr<tensors::TensorLibrary>();
+    paths.push_back(fallback);
+  }
+  Result<tensors::TensorLibrary> library = tensors::TensorLibrary::open(paths);
+  if (!library.ok()) return library.status();
+  return std::make_unique<tensors::TensorLibrary>(std::move(library).value());
+}
+
+Result<properties::GivenCase> parse_given(const std::string& line,
+                                          const tensors::TensorLibrary* library) {
+  ProblemText text;
+  TextError error;
+  if (!parse_problem_text(line, text, error)) return invalid_argument(with_caret(line, error));
+  const auto at = [&](std::string_view key) {
+    const std::size_t found = line.find(key);
+    return found == std::string::npos ? 0 : found;
+  };
+  if (!text.law.empty() && properties::find_law(text.law) == nullptr)
+    return invalid_argument(with_caret(
+        line, {"unknown law '" + text.law + "' (attest list laws shows them)", at("law=")}));
+  Result<properties::Case> made = properties::make_case(text, library);
+  if (!made.ok()) return invalid_argument(with_caret(line, {made.status().message(), at("vals=")}));
+  return properties::GivenCase{std::move(made).value(), text.law};
+}
+
+Result<std::vector<properties::GivenCase>> read_problem_file(
+    const std::string& path, const tensors::TensorLibrary* library) {
+  std::ifstream file(path);
+  if (!file) return Status{StatusCode::io_error, "cannot read " + path};
+  std::vector<properties::GivenCase> cases;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    line = line.substr(0, line.find('#'));
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r'))
+      line.pop_back();
+    if (line.empty()) continue;
+    Result<properties::GivenCase> given = parse_given(line, library);
+    if (!given.ok())
+      return invalid_argument(fmt::format("{}:{}:\n{}", path, number, given.status().message()));
+    cases.push_back(std::move(given).value());
+  }
+  if (cases.empty()) return invalid_argument(path + " has no problem line");
+  return cases;
+}
+
+Result<std::vector<properties::GivenCase>> hard_cases(const tensors::TensorLibrary* library) {
+  std::vector<properties::GivenCase> cases;
+  for (const std::string_view line : properties::hard_case_lines()) {
+    Result<properties::GivenCase> given = parse_given(std::string(line), library);
+    if (!given.ok()) return given.status();
+    cases.push_back(std::move(given).value());
+  }
+  return cases;
+}
+
+Result<std::uint64_t> parse_seed(const std::string& text) {
+  if (text == "random") {
+    std::random_device device;
+    return (static_cast<std::uint64_t>(device()) << 32) | device();
+  }
+  const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+  const char* const begin = text.data() + (is_hex ? 2 : 0);
+  const char* const end = text.data() + text.size();
+  std::uint64_t seed = 0;
+  const auto [stop, problem] = std::from_chars(begin, end, seed, is_hex ? 16 : 10);
+  if (problem != std::errc{} || stop != end)
+    return invalid_argument("--seed takes a number below 2^64 or 'random', got '" + text + "'");
+  return seed;
+}
+
+int resolve_jobs(int jobs) {
+  if (jobs > 0) return jobs;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+}  // namespace attest::cli

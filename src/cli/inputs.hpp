@@ -1,0 +1,43 @@
+// What a user names on the command line: kernels, laws, problems, tensor folders, seeds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attest/kernel.hpp"
+#include "properties/check.hpp"
+#include "tensors/library.hpp"
+
+namespace attest::cli {
+
+/// "builtin:NAME" or "mutant:NAME"; the error lists near or all names.
+Result<const Kernel*> find_kernel(const std::string& name);
+
+/// Laws whose name matches one of `only` (all if empty) and none of `skip`; globs with * and ?.
+Result<std::vector<const properties::Law*>> select_laws(const std::vector<std::string>& only,
+                                                        const std::vector<std::string>& skip);
+
+/// The given folders, or ATTEST_TENSORS, or the project's data/real when it is there; null when
+/// none was named and none is there.
+Result<std::unique_ptr<tensors::TensorLibrary>> open_tensors(
+    const std::vector<std::string>& folders);
+
+/// One problem line with its law, as a case. The error has the line and a caret under the place.
+Result<properties::GivenCase> parse_given(const std::string& line,
+                                          const tensors::TensorLibrary* library);
+
+/// All lines of a file without comments (#) and blanks; errors begin with FILE:LINE.
+Result<std::vector<properties::GivenCase>> read_problem_file(const std::string& path,
+                                                             const tensors::TensorLibrary* library);
+
+/// The stored hard cases. They are ours: a line that does not parse is an error of the build.
+Result<std::vector<properties::GivenCase>> hard_cases(const tensors::TensorLibrary* library);
+
+/// A number, decimal or 0x..., or "random".
+Result<std::uint64_t> parse_seed(const std::string& text);
+
+/// The given number of jobs, or one a core.
+int resolve_jobs(int jobs);
+
+}  // namespace attest::cli

@@ -1,0 +1,84 @@
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+
+namespace {
+
+using namespace attest::cli;
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 all good, 1 a law is violated, 2 wrong use or bad input, 3 undecided (too much\n"
+    "weak or unproven, or interrupted), 4 the kernel returned an error or crashed.\n";
+
+void add_check(CLI::App& app, CheckOptions& options) {
+  CLI::App* const check = app.add_subcommand("check", "run laws on given or generated problems");
+  check->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  check->add_option("PROBLEM", options.problems,
+                    "problem lines; then only these are checked, unless --cases is given");
+  check->add_option("-f,--file", options.problem_file, "file of problem lines");
+  check->add_option("--seed", options.seed, "number or 'random'")->envname("ATTEST_SEED");
+  check->add_option("--tier", options.tier, "smoke, ci or nightly")->envname("ATTEST_TIER");
+  check->add_option("--cases", options.cases, "generated cases a law, instead of the tier's");
+  check->add_option("--time", options.time, "seconds after which no new case starts");
+  check->add_option("--shrink-time", options.shrink_time, "seconds a violation; 0 = off");
+  check->add_option("--only", options.only, "laws to run, as globs")->delimiter(',');
+  check->add_option("--skip", options.skip, "laws to leave out, as globs")->delimiter(',');
+  check->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core");
+  check->add_option("--out", options.out, "folder of this run (attest-out/TIME)");
+  check->add_option(
+      "--format", options.formats,
+      "text, jsonl, md or junit, to standard output or as NAME=FILE; may be repeated");
+  check->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
+      ->delimiter(',');
+}
+
+void add_replay(CLI::App& app, ReplayOptions& options) {
+  CLI::App* const replay = app.add_subcommand("replay", "run saved cases or problem lines again");
+  replay->add_option("WHAT", options.what, "a kernel, and problem lines or folders of saved cases")
+      ->required();
+  replay->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
+      ->delimiter(',');
+}
+
+void add_accuracy(CLI::App& app, AccuracyOptions& options) {
+  CLI::App* const accuracy =
+      app.add_subcommand("accuracy", "the main job: kernels on real tensors, with a report");
+  accuracy->add_option("KERNEL", options.kernels, "kernels; every built-in one if none is named");
+  accuracy->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
+      ->delimiter(',');
+  accuracy->add_option("--out", options.out, "folder for accuracy.md and accuracy.json");
+  accuracy->add_option("--cases", options.cases, "generated cases a law beside the tensors");
+  accuracy->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"attest: is this difference rounding, or a bug?"};
+  app.set_version_flag("--version", std::string("attest ") + ATTEST_VERSION);
+  app.footer(kExitCodes);
+  app.require_subcommand(1);
+  CheckOptions check;
+  ReplayOptions replay;
+  AccuracyOptions accuracy;
+  std::string what;
+  add_check(app, check);
+  add_replay(app, replay);
+  add_accuracy(app, accuracy);
+  app.add_subcommand("list", "what this build knows")
+      ->add_option("WHAT", what, "kernels, mutants, laws, families, masks, tiers or dtypes")
+      ->required();
+  app.add_subcommand("doctor", "environment, versions, what this build can do");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 prints help and errors itself; its own exit codes are many.
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return usage(std::string(error.what()) + " (attest --help)");
+  }
+  if (app.got_subcommand("check")) return check_command(check);
+  if (app.got_subcommand("replay")) return replay_command(replay);
+  if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
+  if (app.got_subcommand("doctor")) return doctor_command();
+  return list_command(what);
+}
