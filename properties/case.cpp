@@ -1,12 +1,18 @@
 #include "properties/case.hpp"
 
+#include <algorithm>
+
 #include "properties/values.hpp"
 
 namespace attest::properties {
 namespace {
 
+/// Elements of a tensor, an extent of 0 counted as 1: loops run over the other extents all the
+/// same.
 Index elements(const Extents& extents) {
-  return extents[0] * extents[1] * extents[2] * extents[3];
+  Index product = 1;
+  for (const Index extent : extents) product *= std::max(extent, Index{1});
+  return product;
 }
 
 Tensor from_numbers(Dtype dtype, const Extents& extents, const std::vector<double>& numbers) {

@@ -44,6 +44,8 @@ std::vector<Task> make_tasks(const CheckPlan& plan) {
   return tasks;
 }
 
+constexpr std::size_t kMaxAhead = 2048;
+
 /// Worker threads fill slots in any order; the calling thread takes them in order.
 class Pool {
  public:
@@ -66,7 +68,11 @@ class Pool {
         complete = false;
         continue;
       }
-      if (sink(std::move(*result)) == AfterCase::leave_law) left_[tasks_[t].law] = true;
+      const AfterCase after = sink(std::move(*result));
+      if (after != AfterCase::next) left_[tasks_[t].law] = true;
+      if (after != AfterCase::stop_run) continue;
+      for (std::atomic<bool>& left : left_) left = true;
+      complete = false;
     }
     return complete;
   }
@@ -84,12 +90,20 @@ class Pool {
 
   void work() {
     for (std::size_t t = next_++; t < tasks_.size(); t = next_++) {
+      wait_for_room(t);
       std::optional<CheckedCase> result;
       if (!left_[tasks_[t].law] && !out_of_time()) result = compute(tasks_[t]);
       const std::lock_guard lock(mutex_);
       results_[t] = {true, std::move(result)};
       filled_.notify_one();
     }
+  }
+
+  /// Workers do not run far ahead of the sink, which may be busy shrinking: their cases take
+  /// memory.
+  void wait_for_room(std::size_t t) {
+    std::unique_lock lock(mutex_);
+    taken_changed_.wait(lock, [&] { return t < taken_ + kMaxAhead; });
   }
 
   CheckedCase compute(const Task& task) const {
@@ -111,6 +125,8 @@ class Pool {
   std::optional<CheckedCase> take(std::size_t t) {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return results_[t].done; });
+    taken_ = t + 1;
+    taken_changed_.notify_all();
     return std::exchange(results_[t].result, std::nullopt);
   }
 
@@ -122,6 +138,8 @@ class Pool {
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;
   std::condition_variable filled_;
+  std::condition_variable taken_changed_;
+  std::size_t taken_ = 0;              ///< tasks that the sink has been given
   std::vector<std::jthread> workers_;  // last: joined before what they use is destroyed
 };
 

@@ -41,10 +41,10 @@ struct CheckedCase {
   double seconds = 0;
 };
 
-enum class AfterCase { next, leave_law };
+enum class AfterCase { next, leave_law, stop_run };
 
 /// Hands every checked case to `sink` on the calling thread, law by law and in order of number,
-/// whatever the number of jobs. Returns false when deadline or stop left cases undone.
+/// whatever the number of jobs. Returns false when deadline, stop or the sink left cases undone.
 bool run_check(const Kernel& kernel, const CheckPlan& plan,
                const std::function<AfterCase(CheckedCase&&)>& sink);
 

@@ -48,6 +48,25 @@ TEST(Generator, UsesEveryValueFamily) {
     EXPECT_GE(counts["values " + std::string(family.name)], kCases / 50) << family.name;
 }
 
+TEST(Generator, CutsRealTensorsToTheShapeOfTheProblem) {
+  const auto library = tensors::TensorLibrary::open({ATTEST_DATA_DIR});
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  CaseLimits limits;
+  limits.library = &library.value();
+  int real = 0;
+  for (int number = 0; number < kCases / 2; ++number) {
+    SeededDraw draw(mixed_seed(11, 1, static_cast<std::uint64_t>(number)));
+    const Case drawn = draw_case(draw, limits);
+    if (drawn.values.kind != ValueRecipe::Kind::real) continue;
+    ++real;
+    const Result<Case> again = make_case(to_text(drawn), limits.library);
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(again.value().k.bytes(), drawn.k.bytes());
+    EXPECT_FALSE(make_case(to_text(drawn), nullptr).ok());
+  }
+  EXPECT_GE(real, kCases / 2 / 20);
+}
+
 TEST(Generator, ReachesLengthsAroundATile) {
   std::set<Index> differences;
   std::set<Index> lengths;

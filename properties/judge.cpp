@@ -114,6 +114,18 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
   return verdict;
 }
 
+void same_row_bits(Tally& tally, const RowIndex& row, const Outputs& got, const Outputs& want,
+                   std::string_view reason) {
+  const auto [b, h, query] = row;
+  for (Index c = 0; c < want.out.extents()[3]; ++c)
+    tally.same_bits({"out", row, c}, got.out.get(b, h, query, c), want.out.get(b, h, query, c),
+                    reason);
+  if (!want.lse.bytes().empty())
+    tally.same_bits({"lse", row}, got.lse.get(b, h, query, 0), want.lse.get(b, h, query, 0),
+                    reason);
+  tally.end_row();
+}
+
 void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset) {
   const auto bound_of = [](const JudgedRow& judged) -> const RowBound& {
     return judged.truth.bound;

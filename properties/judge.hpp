@@ -42,6 +42,10 @@ void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowInde
 /// Every row of the case against its enclosure.
 Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part);
 
+/// One row of two runs, which must have the same bits; `reason` says what should not have mattered.
+void same_row_bits(Tally& tally, const RowIndex& row, const Outputs& got, const Outputs& want,
+                   std::string_view reason);
+
 /// One computed row with its truth.
 struct JudgedRow {
   const Outputs& outputs;

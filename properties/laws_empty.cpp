@@ -37,18 +37,6 @@ void check_zero_row(Tally& tally, const RowIndex& row, const Outputs& outputs) {
   tally.end_row();
 }
 
-void check_same_row(Tally& tally, const RowIndex& row, const Outputs& got, const Outputs& want,
-                    std::string_view reason) {
-  const auto [b, h, query] = row;
-  for (Index c = 0; c < got.out.extents()[3]; ++c)
-    tally.same_bits({"out", row, c}, got.out.get(b, h, query, c), want.out.get(b, h, query, c),
-                    reason);
-  if (!got.lse.bytes().empty())
-    tally.same_bits({"lse", row}, got.lse.get(b, h, query, 0), want.lse.get(b, h, query, 0),
-                    reason);
-  tally.end_row();
-}
-
 Case with_policy(Case from, AllMaskedPolicy policy) {
   from.problem.all_masked = policy;
   return from;
@@ -80,7 +68,7 @@ Verdict empty_neighbours(const Kernel& kernel, const Case& on) {
       if (row.query == hidden)
         check_zero_row(tally, row, after);
       else
-        check_same_row(tally, row, after, before, "another row lost its keys");
+        same_row_bits(tally, row, after, before, "another row lost its keys");
     });
   }
   return tally.verdict();

@@ -50,16 +50,9 @@ Verdict poison_key(const Kernel& kernel, const Case& on, const Outputs& before, 
   Tally tally;
   for_each_row(on.problem, [&](const RowIndex& row) {
     if (sees(on.problem, row, key)) return;
-    const auto [b, h, query] = row;
     const std::string reason = "excluded key " + std::to_string(key) + " was filled with " +
                                number_text(filler, Dtype::f64);
-    for (Index c = 0; c < on.problem.head_dim_v; ++c)
-      tally.same_bits({"out", row, c}, after.out.get(b, h, query, c),
-                      before.out.get(b, h, query, c), reason);
-    if (on.problem.lse != LseForm::none)
-      tally.same_bits({"lse", row}, after.lse.get(b, h, query, 0), before.lse.get(b, h, query, 0),
-                      reason);
-    tally.end_row();
+    same_row_bits(tally, row, after, before, reason);
   });
   return tally.verdict();
 }

@@ -99,6 +99,13 @@ Verdict with_leaves(const Kernel& kernel, const Case& on, Body&& body) {
   });
 }
 
+/// Sums of weights have a range only where the scores that enter them are numbers.
+bool visible_scores_are_finite(const Case& row) {
+  for (Index key = 0; key < row.problem.seq_kv; ++key)
+    if (visible(row.problem, 0, 0, key) && !std::isfinite(row.k.get(0, 0, key, 0))) return false;
+  return true;
+}
+
 template <class Real>
 void same_summary(Tally& tally, const RowSummary<Real>& got, const RowSummary<Real>& want,
                   std::string_view reason) {
@@ -231,6 +238,8 @@ Verdict merge_any_tree(const Kernel& kernel, const Case& on) {
 
 Verdict merge_rescale_range(const Kernel& kernel, const Case& on) {
   return with_leaves(kernel, on, []<class Real>(const Leaves<Real>& leaves) {
+    if (!visible_scores_are_finite(leaves.on))
+      return Verdict::of(Outcome::unproven, "a visible score is not finite");
     Tally tally;
     std::vector<Real> maxima{RowSummary<Real>::minus_infinity};
     for (const auto& summary : leaves.all()) maxima.push_back(summary.row_max);
@@ -253,6 +262,8 @@ Verdict merge_rescale_range(const Kernel& kernel, const Case& on) {
 
 Verdict merge_row_sum_range(const Kernel& kernel, const Case& on) {
   return with_leaves(kernel, on, [](const auto& leaves) {
+    if (!visible_scores_are_finite(leaves.on))
+      return Verdict::of(Outcome::unproven, "a visible score is not finite");
     const auto summaries = leaves.all();
     auto total = leaves.ops.identity(leaves.head_dim_v());
     for (const auto& summary : summaries) total = leaves.ops.merge(total, summary);

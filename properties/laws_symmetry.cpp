@@ -46,18 +46,6 @@ std::vector<Index> shuffled_keys(Index n) {
   return keys;
 }
 
-void compare_rows(Tally& tally, const Outputs& got, const Outputs& want, const RowIndex& row,
-                  std::string_view reason) {
-  const auto [b, h, query] = row;
-  for (Index c = 0; c < want.out.extents()[3]; ++c)
-    tally.same_bits({"out", row, c}, got.out.get(b, h, query, c), want.out.get(b, h, query, c),
-                    reason);
-  if (!want.lse.bytes().empty())
-    tally.same_bits({"lse", row}, got.lse.get(b, h, query, 0), want.lse.get(b, h, query, 0),
-                    reason);
-  tally.end_row();
-}
-
 /// Every batch member a second time behind the first ones, with other values.
 Case with_strangers(const Case& on) {
   const Index batch = on.problem.batch;
@@ -149,7 +137,7 @@ Verdict symmetry_row_independence(const Kernel& kernel, const Case& given) {
     if (const auto verdict = stopped(after, changed)) return *verdict;
     for_each_row(on.problem, [&](const RowIndex& row) {
       if (row.query != changed_query)
-        compare_rows(tally, after, before, row, "another query changed");
+        same_row_bits(tally, row, after, before, "another query changed");
     });
   }
   return tally.verdict();
@@ -163,7 +151,7 @@ Verdict symmetry_head_independence(const Kernel& kernel, const Case& on) {
   const Outputs together = run_kernel(kernel, strangers);
   if (const auto verdict = stopped(together, strangers)) return *verdict;
   for_each_row(on.problem, [&](const RowIndex& row) {
-    compare_rows(tally, together, before, row, "other batch members were added");
+    same_row_bits(tally, row, together, before, "other batch members were added");
   });
   for (Index changed_head = 0; changed_head < on.problem.heads_kv; ++changed_head) {
     if (on.problem.heads_kv == 1) break;
@@ -180,7 +168,7 @@ Verdict symmetry_head_independence(const Kernel& kernel, const Case& on) {
     const Index group_size = on.problem.heads_q / on.problem.heads_kv;
     for_each_row(on.problem, [&](const RowIndex& row) {
       if (row.head / group_size != changed_head)
-        compare_rows(tally, after, before, row, "another key/value head changed");
+        same_row_bits(tally, row, after, before, "another key/value head changed");
     });
   }
   return tally.verdict();

@@ -1,6 +1,7 @@
 #include "properties/small_worlds.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "properties/shrink.hpp"
 
@@ -62,9 +63,12 @@ std::vector<Case> small_worlds(const Case& like) {
       }
     }
   }
-  std::stable_sort(worlds.begin(), worlds.end(),
-                   [](const Case& a, const Case& b) { return complexity(a) < complexity(b); });
-  return worlds;
+  std::vector<std::pair<Complexity, std::size_t>> order;
+  for (std::size_t i = 0; i < worlds.size(); ++i) order.emplace_back(complexity(worlds[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<Case> ascending;
+  for (const auto& [ignored, i] : order) ascending.push_back(std::move(worlds[i]));
+  return ascending;
 }
 
 }  // namespace attest::properties

@@ -10,6 +10,7 @@
 #include "properties/check.hpp"
 #include "properties/generate_rapidcheck.hpp"
 #include "properties/laws.hpp"
+#include "tensors/library.hpp"
 
 namespace attest::properties {
 namespace {
@@ -21,6 +22,11 @@ struct Counts {
   int judged = 0;
   int undecided = 0;
 };
+
+const tensors::TensorLibrary& real_tensors() {
+  static const auto library = tensors::TensorLibrary::open({ATTEST_DATA_DIR});
+  return library.value();
+}
 
 /// What RapidCheck prints beside the counterexample.
 std::string explain(const Kernel& kernel, const Law& law, const Case& on, const Verdict& verdict) {
@@ -43,7 +49,7 @@ class Suite : public testing::TestWithParam<std::tuple<std::size_t, std::size_t>
 TEST_P(Suite, Holds) {
   Counts counts;
   const bool holds = rc::check(std::string(law().sentence), [&] {
-    const Case on = *arbitrary_case(limits_for(kernel(), nullptr));
+    const Case on = *arbitrary_case(limits_for(kernel(), &real_tensors()));
     const Verdict verdict = check_case(kernel(), law(), on);
     if (verdict.outcome != Outcome::skipped) ++counts.judged;
     if (verdict.outcome == Outcome::weak || verdict.outcome == Outcome::unproven)

@@ -38,7 +38,8 @@ TEST(CheckText, PassedRun) {
             "\n"
             "PASSED  1 case  0.0 s  1 job  seed 0x0\n");
   report.interrupted = true;
-  EXPECT_EQ(last_line_of(report), "PASSED  1 case  interrupted  0.0 s  1 job  seed 0x0\n");
+  EXPECT_EQ(last_line_of(report),
+            "UNDECIDED  interrupted before every case was run  1 case  0.0 s  1 job  seed 0x0\n");
 }
 
 TEST(CheckText, UndecidedRun) {

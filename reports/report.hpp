@@ -77,7 +77,7 @@ struct AccuracyRow {
   std::string tensor;   ///< file name without ending
   std::string problem;  ///< minimal problem text
   std::string dtype;
-  std::int64_t outputs = 0;  ///< elements compared
+  std::int64_t outputs = 0;  ///< elements compared, of output and lse
   std::int64_t violations = 0;
   double worst_error = 0;  ///< absolute
   double worst_ratio = 0;  ///< error / bound, output

@@ -107,7 +107,8 @@ std::string outcome_details(const CheckReport& report) {
   append_if_some(text, total(report.laws, &LawRow::weak), "weak");
   append_if_some(text, total(report.laws, &LawRow::unproven), "unproven");
   append_if_some(text, total(report.laws, &LawRow::skipped), "skipped");
-  if (report.interrupted) text += "  interrupted";
+  const bool said = !undecided_reason(report).empty();
+  if (report.interrupted && !said) text += "  interrupted";
   text += fmt::format("  {}  {}  seed {}", seconds_text(report.seconds),
                       count_text(report.jobs, "job"), seed_text(report.seed));
   if (!report.out_directory.empty()) text += "  " + report.out_directory;

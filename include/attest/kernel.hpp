@@ -15,6 +15,16 @@
 
 namespace attest {
 
+/// What a kernel means by the lse that it writes. A kernel that means something else than the
+/// problem asks for says so here; such a call is then `unsupported` and not judged as an error.
+struct Conventions {
+  enum class LogBase { natural, two };
+  enum class EmptyLse { minus_infinity, plus_infinity };
+
+  LogBase lse_base = LogBase::natural;
+  EmptyLse empty_lse = EmptyLse::minus_infinity;
+};
+
 /// What a kernel can do. A call outside of it is `unsupported`, which a check counts as skipped.
 struct Capabilities {
   std::vector<Dtype> dtypes;
@@ -25,6 +35,7 @@ struct Capabilities {
   bool key_lengths = true;
   bool mask_bits = true;
   bool reject = true;  ///< offers AllMaskedPolicy::reject; `zero` is offered by every kernel
+  Conventions conventions = {};
 };
 
 struct KernelDescription {

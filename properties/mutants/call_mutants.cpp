@@ -154,7 +154,7 @@ class OrderDependsOnCall : public WrappedKernel {
              const ForwardViews& views) const override {
     Tiling changed = tiling;
     if (changed.merge.kind != MergeOrder::Kind::explicit_tree)
-      changed.merge = {MergeOrder::Kind::random, calls_++, {}};
+      changed.merge = {calls_++ % 2 == 0 ? MergeOrder::Kind::left : MergeOrder::Kind::right, 0, {}};
     return correct().forward(problem, changed, views);
   }
 

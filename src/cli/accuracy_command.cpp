@@ -75,17 +75,21 @@ int accuracy_command(const AccuracyOptions& options) {
                             [&](const std::string& name) { progress("tensor " + name); }});
   if (!rows.ok()) {
     progress("");
-    return usage(rows.status().message());
+    usage(rows.status().message());
+    return kernel_crashed;
   }
   report.rows = std::move(rows).value();
   bool violated = false;
+  bool decided = true;
   for (const reports::AccuracyRow& row : report.rows) violated = violated || row.violations > 0;
   if (options.cases > 0) {
     for (const Kernel* const kernel : kernels.value()) {
       progress("laws of " + kernel->description().name);
       auto check = short_check(*kernel, options, library.value().get());
       if (!check.ok()) return usage(check.status().message());
-      violated = violated || !check.value().violations.empty();
+      const reports::RunOutcome outcome = reports::run_outcome(check.value());
+      violated = violated || outcome == reports::RunOutcome::violated;
+      decided = decided && outcome != reports::RunOutcome::undecided;
       report.checks.push_back(std::move(check).value());
     }
   }
@@ -98,7 +102,8 @@ int accuracy_command(const AccuracyOptions& options) {
       return usage(status.message());
     fmt::print("wrote {}\n", (folder.value() / name).string());
   }
-  return violated ? violation : all_good;
+  if (violated) return violation;
+  return decided ? all_good : undecided;
 }
 
 }  // namespace attest::cli

@@ -19,7 +19,7 @@ struct AccuracyJob {
 };
 
 /// One row a kernel, dtype, tensor and tiling. The f64 rows run on the same values, exactly
-/// converted. Fails when a kernel returns an error.
+/// converted. What a kernel does not declare is left out. Fails when a kernel returns an error.
 Result<std::vector<reports::AccuracyRow>> run_accuracy(const AccuracyJob& job);
 
 }  // namespace attest::cli

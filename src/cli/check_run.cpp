@@ -50,11 +50,13 @@ class Session {
     if (violated) mark_flaky(checked);
     reports::CaseResult result = to_result(checked.value, checked, checked.verdict);
     count(result);
-    lost_lines_ = !append(render_case_jsonl(result)).ok() || lost_lines_;
+    if (!append(render_case_jsonl(result)).ok()) lose(run_.out / "run.jsonl");
+    // A run whose results cannot be kept is not worth going on with.
+    if (!lost_.empty()) return AfterCase::stop_run;
     if (!violated) return AfterCase::next;
     clear_progress();
     explain(std::move(result), checked);
-    return AfterCase::leave_law;
+    return lost_.empty() ? AfterCase::leave_law : AfterCase::stop_run;
   }
 
   Result<reports::CheckReport> finish(bool complete, double seconds) {
@@ -62,15 +64,19 @@ class Session {
     report_.interrupted = !complete;
     report_.seconds = seconds;
     report_.distribution = distribution();
-    if (lost_lines_ || !append(render_summary_jsonl(report_)).ok())
-      return Status{StatusCode::io_error, "cannot write " + (run_.out / "run.jsonl").string()};
+    if (lost_.empty() && !append(render_summary_jsonl(report_)).ok()) lose(run_.out / "run.jsonl");
+    if (!lost_.empty()) return Status{StatusCode::io_error, "cannot write " + lost_.string()};
     return std::move(report_);
   }
 
  private:
   Status append(const std::string& line) {
-    if (lines_ && !lines_->append(line)) return {StatusCode::io_error, "disk full"};
-    return {};
+    if (!lines_ || lines_->append(line)) return {};
+    return {StatusCode::io_error, "cannot write " + (run_.out / "run.jsonl").string()};
+  }
+
+  void lose(const std::filesystem::path& file) {
+    if (lost_.empty()) lost_ = file;
   }
 
   /// A violation that a second run does not repeat is a property of the run, not of the case.
@@ -145,7 +151,7 @@ class Session {
           save_case(run_.out / "cases", {report_.kernel, std::string(checked.law->name),
                                          run_.plan.seed, shrunk.verdict, shrunk.smallest});
       if (path.ok()) saved = path.value();
-      lost_lines_ = !path.ok() || lost_lines_;
+      if (!path.ok()) lose(run_.out / "cases");
     }
     violation.saved = saved.string();
     violation.shrunk.replay =
@@ -182,8 +188,15 @@ class Session {
   std::optional<LineFile> lines_;
   std::map<std::string, std::int64_t> class_counts_;
   std::int64_t drawn_ = 0;
-  bool lost_lines_ = false;
+  std::filesystem::path lost_;  ///< the first file that could not be written
 };
+
+/// In single quotes, as a POSIX shell reads it back.
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
 
 std::string tensor_line(const char* name, const Tensor& tensor) {
   std::string decimal;
@@ -219,8 +232,8 @@ std::string replay_command_line(const Kernel& kernel, const properties::Case& of
                                 std::string_view law, const std::filesystem::path& saved) {
   const std::string line = minimal_text(properties::to_text(of, law));
   if (line.size() > kMaxReplayLine && !saved.empty())
-    return fmt::format("attest replay {}", saved.string());
-  return fmt::format("attest replay {} '{}'", kernel.description().name, line);
+    return fmt::format("attest replay {}", shell_quoted(saved.string()));
+  return fmt::format("attest replay {} {}", kernel.description().name, shell_quoted(line));
 }
 
 std::string values_text(const properties::Case& of) {

@@ -30,6 +30,13 @@ fs::path fresh_run_path() {
 }  // namespace
 
 Status write_file(const fs::path& path, std::string_view content) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    // A pipe or a device is written to, not replaced.
+    std::ofstream stream(path, std::ios::binary);
+    stream << content << std::flush;
+    return stream ? Status{} : cannot("write", path);
+  }
   const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
   std::error_code error;
   {

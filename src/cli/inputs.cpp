@@ -81,16 +81,18 @@ Result<properties::GivenCase> parse_given(const std::string& line,
                                           const tensors::TensorLibrary* library) {
   ProblemText text;
   TextError error;
-  if (!parse_problem_text(line, text, error)) return invalid_argument(with_caret(line, error));
+  const auto refused = [&](const TextError& where) {
+    return invalid_argument("cannot use this problem:\n" + with_caret(line, where));
+  };
+  if (!parse_problem_text(line, text, error)) return refused(error);
   const auto at = [&](std::string_view key) {
     const std::size_t found = line.find(key);
     return found == std::string::npos ? 0 : found;
   };
   if (!text.law.empty() && properties::find_law(text.law) == nullptr)
-    return invalid_argument(with_caret(
-        line, {"unknown law '" + text.law + "' (attest list laws shows them)", at("law=")}));
+    return refused({"unknown law '" + text.law + "' (attest list laws shows them)", at("law=")});
   Result<properties::Case> made = properties::make_case(text, library);
-  if (!made.ok()) return invalid_argument(with_caret(line, {made.status().message(), at("vals=")}));
+  if (!made.ok()) return refused({made.status().message(), at("vals=")});
   return properties::GivenCase{std::move(made).value(), text.law};
 }
 
@@ -107,7 +109,7 @@ Result<std::vector<properties::GivenCase>> read_problem_file(
     if (line.empty()) continue;
     Result<properties::GivenCase> given = parse_given(line, library);
     if (!given.ok())
-      return invalid_argument(fmt::format("{}:{}:\n{}", path, number, given.status().message()));
+      return invalid_argument(fmt::format("{}:{}: {}", path, number, given.status().message()));
     cases.push_back(std::move(given).value());
   }
   if (cases.empty()) return invalid_argument(path + " has no problem line");

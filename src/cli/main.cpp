@@ -1,4 +1,9 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <system_error>
 
 #include "cli/commands.hpp"
 
@@ -18,12 +23,16 @@ void add_check(CLI::App& app, CheckOptions& options) {
   check->add_option("-f,--file", options.problem_file, "file of problem lines");
   check->add_option("--seed", options.seed, "number or 'random'")->envname("ATTEST_SEED");
   check->add_option("--tier", options.tier, "smoke, ci or nightly")->envname("ATTEST_TIER");
-  check->add_option("--cases", options.cases, "generated cases a law, instead of the tier's");
-  check->add_option("--time", options.time, "seconds after which no new case starts");
-  check->add_option("--shrink-time", options.shrink_time, "seconds a violation; 0 = off");
+  check->add_option("--cases", options.cases, "generated cases a law, instead of the tier's")
+      ->check(CLI::NonNegativeNumber);
+  check->add_option("--time", options.time, "seconds after which no new case starts")
+      ->check(CLI::NonNegativeNumber);
+  check->add_option("--shrink-time", options.shrink_time, "seconds a violation; 0 = off")
+      ->check(CLI::NonNegativeNumber);
   check->add_option("--only", options.only, "laws to run, as globs")->delimiter(',');
   check->add_option("--skip", options.skip, "laws to leave out, as globs")->delimiter(',');
-  check->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core");
+  check->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
+      ->check(CLI::Range(0, 1024));
   check->add_option("--out", options.out, "folder of this run (attest-out/TIME)");
   check->add_option(
       "--format", options.formats,
@@ -47,8 +56,16 @@ void add_accuracy(CLI::App& app, AccuracyOptions& options) {
   accuracy->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
   accuracy->add_option("--out", options.out, "folder for accuracy.md and accuracy.json");
-  accuracy->add_option("--cases", options.cases, "generated cases a law beside the tensors");
-  accuracy->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core");
+  accuracy->add_option("--cases", options.cases, "generated cases a law beside the tensors")
+      ->check(CLI::NonNegativeNumber);
+  accuracy->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
+      ->check(CLI::Range(0, 1024));
+}
+
+bool has_command(const CLI::App& app, const std::string& name) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::any_of(commands.begin(), commands.end(),
+                     [&](const CLI::App* command) { return command->get_name() == name; });
 }
 
 }  // namespace
@@ -69,16 +86,34 @@ int main(int argc, char** argv) {
       ->add_option("WHAT", what, "kernels, mutants, laws, families, masks, tiers or dtypes")
       ->required();
   app.add_subcommand("doctor", "environment, versions, what this build can do");
+  if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
+    return usage("unknown command '" + std::string(argv[1]) + "' (attest --help)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 prints help and errors itself; its own exit codes are many.
-    if (error.get_exit_code() == 0) return app.exit(error);
-    return usage(std::string(error.what()) + " (attest --help)");
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      return std::cout.flush() ? all_good : usage("cannot write the output");
+    }
+    const std::vector<std::string> unknown = app.remaining(true);
+    return usage((unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown[0]) +
+                 " (attest --help)");
   }
-  if (app.got_subcommand("check")) return check_command(check);
-  if (app.got_subcommand("replay")) return replay_command(replay);
-  if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
-  if (app.got_subcommand("doctor")) return doctor_command();
-  return list_command(what);
+  const auto run = [&] {
+    if (app.got_subcommand("check")) return check_command(check);
+    if (app.got_subcommand("replay")) return replay_command(replay);
+    if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
+    if (app.got_subcommand("doctor")) return doctor_command();
+    return list_command(what);
+  };
+  try {
+    const int code = run();
+    if (std::fflush(stdout) != 0) return usage("cannot write the output");
+    return code;
+  } catch (const std::system_error& error) {
+    return usage(std::string("cannot write the output: ") + error.what());
+  } catch (const std::exception& error) {
+    return usage(error.what());
+  }
 }

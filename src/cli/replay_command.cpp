@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Replay {
+  std::string source;  ///< folder of a saved case; empty: a line on the command line
   std::string kernel;  ///< of a saved case; empty: the one on the command line
   properties::GivenCase given;
 };
@@ -34,7 +35,7 @@ Result<std::vector<Replay>> load_folder(const fs::path& folder) {
     Result<StoredCase> stored = load_case(path);
     if (!stored.ok()) return stored.status();
     StoredCase value = std::move(stored).value();
-    replays.push_back({value.kernel, {std::move(value.value), value.law}});
+    replays.push_back({path.string(), value.kernel, {std::move(value.value), value.law}});
   }
   return replays;
 }
@@ -47,6 +48,7 @@ struct Tally {
   std::int64_t passed = 0;
   std::int64_t violated = 0;
   std::int64_t undecided = 0;
+  std::int64_t skipped = 0;
   bool crashed = false;
 };
 
@@ -66,8 +68,10 @@ void replay_one(const Kernel& kernel, const properties::Law& law, const properti
     fmt::print("{}  replay  {}\n", values_text(on), replay_command_line(kernel, on, law.name, {}));
     return;
   }
-  if (outcome == Outcome::ok || outcome == Outcome::skipped)
+  if (outcome == Outcome::ok)
     ++tally.passed;
+  else if (outcome == Outcome::skipped)
+    ++tally.skipped;
   else
     ++tally.undecided;
   fmt::print("{:<9} {:<30} {}{}{}\n", to_string(outcome), law.name,
@@ -99,33 +103,38 @@ int replay_command(const ReplayOptions& options) {
     }
     auto given = parse_given(argument, library.value().get());
     if (!given.ok()) return usage(given.status().message());
-    replays.push_back({"", std::move(given).value()});
+    replays.push_back({"", "", std::move(given).value()});
   }
   if (replays.empty()) return usage("replay needs a problem line or the folder of a saved case");
 
   Tally tally;
   for (const Replay& replay : replays) {
     const std::string& name = kernel_name.empty() ? replay.kernel : kernel_name;
-    if (name.empty()) return usage("replay of a problem line needs a kernel");
+    const auto wrong = [&](const std::string& what) {
+      return usage(replay.source.empty() ? what : replay.source + "/case.json: " + what);
+    };
+    if (name.empty()) return wrong("replay of a problem line needs a kernel");
     const auto kernel = find_kernel(name);
-    if (!kernel.ok()) return usage(kernel.status().message());
+    if (!kernel.ok()) return wrong(kernel.status().message());
     if (!replay.given.law.empty()) {
       const properties::Law* const law = properties::find_law(replay.given.law);
-      if (law == nullptr) return usage("unknown law '" + replay.given.law + "'");
+      if (law == nullptr) return wrong("unknown law '" + replay.given.law + "'");
       replay_one(*kernel.value(), *law, replay.given.value, tally);
       continue;
     }
     for (const properties::Law& law : properties::laws())
       replay_one(*kernel.value(), law, replay.given.value, tally);
   }
-  fmt::print("{}  {} passed  {} violated  {} undecided\n",
-             tally.violated > 0    ? "FAILED"
-             : tally.undecided > 0 ? "UNDECIDED"
-                                   : "PASSED",
-             tally.passed, tally.violated, tally.undecided);
+  const bool nothing = tally.passed == 0 && tally.violated == 0;
+  const bool open = tally.undecided > 0 || nothing;
+  fmt::print("{}  {} passed  {} violated  {} undecided  {} skipped\n",
+             tally.violated > 0 ? "FAILED"
+             : open             ? "UNDECIDED"
+                                : "PASSED",
+             tally.passed, tally.violated, tally.undecided, tally.skipped);
   if (tally.crashed) return kernel_crashed;
   if (tally.violated > 0) return violation;
-  return tally.undecided > 0 ? undecided : all_good;
+  return open ? undecided : all_good;
 }
 
 }  // namespace attest::cli

@@ -10,6 +10,7 @@
 #include "attest/random.hpp"
 #include "attest/tensor.hpp"
 #include "kernels/registry.hpp"
+#include "kernels/test_examples.hpp"
 
 namespace attest::kernels {
 namespace {
@@ -41,63 +42,29 @@ class BlockScanOf : public testing::Test {};
 using Reals = testing::Types<float, double>;
 TYPED_TEST_SUITE(BlockScanOf, Reals);
 
-/// An example of shared/data/seed/online-softmax-examples.json; its inputs are stored as float.
-struct Example {
-  Scan<float> scan;
-  std::vector<double> output;
-  double tolerance = 0;
-};
-
 template <class Real>
 void expect_example(const Example& example) {
   const auto stored = [](const std::vector<float>& values) {
     return std::vector<Real>(values.begin(), values.end());
   };
-  const Scan<float>& scan = example.scan;
   const std::vector<Real> output =
-      output_of<Real>({scan.seq_q, scan.seq_kv, scan.head_dim, scan.block_size, scan.causal,
-                       stored(scan.q), stored(scan.k), stored(scan.v)});
+      output_of<Real>({example.seq_q, example.seq_kv, example.head_dim, example.block_size,
+                       example.causal, stored(example.q), stored(example.k), stored(example.v)});
   ASSERT_THAT(output, SizeIs(example.output.size()));
   for (std::size_t i = 0; i < output.size(); ++i)
     EXPECT_NEAR(static_cast<double>(output[i]), example.output[i], example.tolerance) << i;
 }
 
 TYPED_TEST(BlockScanOf, TwoDenseBlocksGiveThePrintedOutput) {
-  expect_example<TypeParam>({.scan = {.seq_q = 2,
-                                      .seq_kv = 4,
-                                      .head_dim = 2,
-                                      .block_size = 2,
-                                      .q = {1, 0, 0, 1},
-                                      .k = {1, 0, 0, 1, 1, 1, -1, 0},
-                                      .v = {1, 2, 3, 4, 5, 6, 7, 8}},
-                             .output = {3.35541, 4.35541, 4.0, 5.0},
-                             .tolerance = 6e-6});
+  expect_example<TypeParam>(dense_example());
 }
 
 TYPED_TEST(BlockScanOf, ThreeCausalBlocksGiveThePrintedOutput) {
-  expect_example<TypeParam>({.scan = {.seq_q = 6,
-                                      .seq_kv = 6,
-                                      .head_dim = 2,
-                                      .block_size = 2,
-                                      .causal = true,
-                                      .q = {0.5, -1, 1, 0.5, -0.5, 0.5, 2, 0, 0, -2, 1, 1},
-                                      .k = {1, 0, 0, 1, -1, 1, 0.5, 0.5, 2, -1, 0, 0},
-                                      .v = {1, 0, 0, 1, 1, 1, -1, 2, 3, -1, 0.5, 0.5}},
-                             .output = {1.0, 0.0, 0.587479, 0.412521, 0.657204, 0.830978, 0.31529,
-                                        0.717633, 2.148492, -0.43346, 0.75, 0.549444},
-                             .tolerance = 1e-6});
+  expect_example<TypeParam>(causal_example());
 }
 
 TYPED_TEST(BlockScanOf, ScoresThatOverflowAPlainExpGiveThePrintedOutput) {
-  expect_example<TypeParam>({.scan = {.seq_q = 1,
-                                      .seq_kv = 4,
-                                      .head_dim = 3,
-                                      .block_size = 2,
-                                      .q = {40, 40, 0},
-                                      .k = {40, 40, 0, -40, 40, 0, 40, 39.9F, 0, 0, -40, 40},
-                                      .v = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}},
-                             .output = {0.90965, 0.0, 0.09035},
-                             .tolerance = 3e-5});
+  expect_example<TypeParam>(large_scores_example());
 }
 
 template <class Real>

@@ -150,6 +150,7 @@ Status read_bias(const Entry& bias, Problem& problem) {
 Tensor to_tensor(const Entry& entry) {
   const auto [heads, rows, columns] = head_extents(entry);
   Tensor tensor(entry.dtype, {1, heads, rows, columns});
+  if (entry.bytes.empty()) return tensor;  // an extent of 0 says nothing about the others
   const auto row_bytes = static_cast<std::ptrdiff_t>(size_of(entry.dtype)) * columns;
   for (Index head = 0; head < heads; ++head)
     for (Index row = 0; row < rows; ++row)

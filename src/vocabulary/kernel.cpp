@@ -24,7 +24,11 @@ Status check_support(const Capabilities& capabilities, const Problem& problem) {
   const auto& dtypes = capabilities.dtypes;
   if (std::find(dtypes.begin(), dtypes.end(), problem.dtype) == dtypes.end())
     return unsupported(problem.dtype == Dtype::f32 ? "dtype f32" : "dtype f64");
+  const Conventions& means = capabilities.conventions;
   if (problem.lse != LseForm::none && !capabilities.lse) return unsupported("an lse output");
+  if (problem.lse == LseForm::natural && (means.lse_base != Conventions::LogBase::natural ||
+                                          means.empty_lse != Conventions::EmptyLse::minus_infinity))
+    return unsupported("a natural lse that is -inf for a row without visible keys");
   if (problem.heads_q != problem.heads_kv && !capabilities.grouped_heads)
     return unsupported("grouped heads");
   if (!problem.key_lengths.empty() && !capabilities.key_lengths)

@@ -1,0 +1,62 @@
+// Any bytes as a problem text. What is read must come back from both written forms; what is not
+// read must have its error inside the text.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attest/problem_text.hpp"
+
+using namespace attest;
+
+namespace {
+
+[[noreturn]] void broken(std::string_view what, std::string_view text, std::string_view detail) {
+  std::cerr << what << "\n  text  " << text << "\n        " << detail << "\n";
+  std::abort();
+}
+
+/// Bits are compared, because -0 == 0; any NaN is a NaN, whose payload has no text.
+bool same_numbers(const std::vector<double>& left, const std::vector<double>& right) {
+  return std::ranges::equal(left, right, [](double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
+           (std::isnan(a) && std::isnan(b));
+  });
+}
+
+bool same(const ProblemText& left, const ProblemText& right) {
+  return left.problem == right.problem && left.tiling == right.tiling &&
+         left.values.kind == right.values.kind && left.values.name == right.values.name &&
+         left.values.seed == right.values.seed && same_numbers(left.values.q, right.values.q) &&
+         same_numbers(left.values.k, right.values.k) &&
+         same_numbers(left.values.v, right.values.v) && left.law == right.law;
+}
+
+void check_round_trip(const ProblemText& parsed, const std::string& written) {
+  ProblemText again;
+  TextError error;
+  if (!parse_problem_text(written, again, error))
+    broken("a written text is not accepted", written, error.message);
+  if (!same(parsed, again))
+    broken("a written text means something else", written, canonical_text(again));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(data, data + size);
+  ProblemText parsed;
+  TextError error;
+  if (!parse_problem_text(text, parsed, error)) {
+    if (error.position > size) broken("an error lies outside the text", text, error.message);
+    return 0;
+  }
+  check_round_trip(parsed, canonical_text(parsed));
+  check_round_trip(parsed, minimal_text(parsed));
+  return 0;
+}

@@ -1,0 +1,132 @@
+// attest accuracy on one real tensor.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "cli/test_program.hpp"
+#include "cli/test_run_files.hpp"
+#include "kernels/registry.hpp"
+
+namespace attest::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kTensor = "uselite-buffalo-layer00-head01";
+
+class Accuracy : public ProgramTest {
+ protected:
+  Accuracy() {
+    std::filesystem::create_directory(folder() / "real");
+    std::filesystem::copy_file(
+        std::filesystem::path(ATTEST_REAL_TENSORS) / (kTensor + ".safetensors"),
+        folder() / "real" / (kTensor + ".safetensors"));
+  }
+
+  Finished accuracy(const Words& more, const Surroundings& surroundings = {}) const {
+    Words arguments{"accuracy", "--tensors", "real", "--out", "out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments, surroundings);
+  }
+  Json report() const { return Json::parse(read("out/accuracy.json")); }
+};
+
+TEST_F(Accuracy, EveryKernelStaysWithinItsBoundInEveryDtypeAndTiling) {
+  const Finished finished = accuracy({"--cases", "2"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.out;
+  EXPECT_EQ(finished.err, "");
+  EXPECT_THAT(finished.out, AllOf(HasSubstr("out/accuracy.md"), HasSubstr("out/accuracy.json")));
+  std::set<std::pair<std::string, std::string>> problems;
+  std::map<std::pair<std::string, std::string>, int> tilings;
+  const Json written = report();
+  for (const Json& row : written["rows"]) {
+    EXPECT_EQ(row["tensor"], kTensor);
+    EXPECT_EQ(row["violations"], 0);
+    for (const char* ratio : {"worst_ratio", "worst_lse_ratio"})
+      EXPECT_TRUE(row[ratio] > 0 && row[ratio] <= 1) << row;
+    EXPECT_TRUE(problems.emplace(row["kernel"], row["problem"]).second) << "twice: " << row;
+    EXPECT_THAT(row["problem"], HasSubstr(row["dtype"].get<std::string>()));
+    ++tilings[{row["kernel"], row["dtype"]}];
+  }
+  for (const auto& kernel : kernels::builtin_kernels()) {
+    const std::string& name = kernel->description().name;
+    SCOPED_TRACE(name);
+    const int in_f32 = tilings[{name, "f32"}];
+    const int in_f64 = tilings[{name, "f64"}];
+    EXPECT_EQ(in_f32, in_f64);
+    if (kernel->description().capabilities.tiles)
+      EXPECT_GT(in_f32, 1);
+    else
+      EXPECT_EQ(in_f32, 1);
+    EXPECT_THAT(read("out/accuracy.md"), HasSubstr(name));
+  }
+  EXPECT_EQ(tilings.size(), 2 * kernels::builtin_kernels().size());
+}
+
+TEST_F(Accuracy, RunsTheLawsOnAsManyGeneratedCasesAsAsked) {
+  EXPECT_EQ(accuracy({"builtin:textbook", "--cases", "0"}).exit_code, 0);
+  EXPECT_EQ(report()["checks"].size(), 0U);
+  EXPECT_EQ(accuracy({"builtin:textbook", "builtin:scalar_tree", "--cases", "2"}).exit_code, 0);
+  EXPECT_EQ(report()["checks"].size(), 2U);
+}
+
+TEST_F(Accuracy, AWrongKernelIsAViolationOnRealTensors) {
+  for (const std::string kernel : {"mutant:forgets_the_scale", "mutant:averages_tile_outputs"}) {
+    SCOPED_TRACE(kernel);
+    const Finished finished = accuracy({kernel, "--cases", "0"});
+    EXPECT_EQ(finished.exit_code, 1) << finished.out;
+    const Json written = report();
+    EXPECT_FALSE(written["rows"].empty());
+    for (const Json& row : written["rows"]) {
+      EXPECT_GT(row["violations"], 0) << row;
+      EXPECT_GT(row["worst_ratio"], 1) << row;
+    }
+  }
+}
+
+TEST_F(Accuracy, ViolationsDoNotOutnumberWhatWasCompared) {
+  accuracy({"mutant:forgets_the_scale", "--cases", "0"});
+  const Json written = report();
+  for (const Json& row : written["rows"]) EXPECT_LE(row["violations"], row["outputs"]) << row;
+}
+
+TEST_F(Accuracy, AViolationThatOnlyGeneratedCasesShowIsAViolation) {
+  const Finished finished = accuracy({"mutant:fully_masked_row_gives_nan", "--cases", "20"});
+  EXPECT_EQ(finished.exit_code, 1) << finished.out;
+  const Json written = report();
+  for (const Json& row : written["rows"]) EXPECT_EQ(row["violations"], 0);
+}
+
+TEST_F(Accuracy, BadInputIsRefusedAndNamed) {
+  write("file", "");
+  expect_refused({"accuracy", "builtin:nope"}, {"builtin:nope", "builtin:scalar_tree"});
+  expect_refused({"accuracy", "--tensors", "missing"}, {"missing"});
+  expect_refused({"accuracy", "--tensors", "real", "--out", "file/below"}, {"file/below"});
+  write("cut/a.safetensors", "short");
+  expect_refused({"accuracy", "--tensors", "real,cut"}, {"cut/a.safetensors: byte 5"});
+}
+
+TEST_F(Accuracy, ANegativeNumberIsRefusedAndNotTakenAsNone) {
+  for (const std::string option : {"--cases", "--jobs"})
+    expect_refused({"accuracy", "builtin:textbook", "--tensors", "real", option, "-5"},
+                   {option, "-5"});
+}
+
+TEST_F(Accuracy, AReportThatCannotBeWrittenIsNamed) {
+  const Finished finished =
+      accuracy({"builtin:textbook", "--cases", "0"}, {.largest_file = 100, .standard_output = {}});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_EQ(lines_of(finished.err).size(), 1U);
+  EXPECT_THAT(finished.err, AllOf(StartsWith("attest: "), HasSubstr("out/accuracy.md")));
+  EXPECT_FALSE(exists("out/accuracy.md"));
+}
+
+}  // namespace
+}  // namespace attest::cli
