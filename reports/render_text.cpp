@@ -1,7 +1,9 @@
 // What a person reads at the terminal: one table, one line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "reports/escape.hpp"
 #include "reports/report.hpp"
@@ -12,6 +14,24 @@ namespace {
 
 /// The table stays within about 130 columns; the whole text is in the files.
 constexpr std::size_t kProblemWidth = 60;
+constexpr std::size_t kTextWidth = 110;
+
+/// Breaks at " | " so that no line is longer than kTextWidth, if the parts allow it.
+std::string wrapped(const std::string& text) {
+  constexpr std::string_view separator = " | ";
+  std::string lines;
+  std::size_t width = 0;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const bool fits = width + separator.size() + part.size() <= kTextWidth;
+    if (width > 0) lines += fits ? std::string(separator) : "\n";
+    width = width > 0 && fits ? width + separator.size() + part.size() : part.size();
+    lines += part;
+    begin = end + separator.size();
+  }
+  return lines;
+}
 
 std::string last_line(const CheckReport& report) {
   return fmt::format("{}  {}\n", outcome_word(report), plain_text(outcome_details(report)));
@@ -21,7 +41,7 @@ std::string last_line(const CheckReport& report) {
 
 std::string render_check_text(const CheckReport& report) {
   std::string text = text_of(law_table(report, kProblemWidth)) + '\n';
-  if (!report.distribution.empty()) text += plain_text(report.distribution) + '\n';
+  if (!report.distribution.empty()) text += wrapped(plain_text(report.distribution)) + '\n';
   return text + last_line(report);
 }
 

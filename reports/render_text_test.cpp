@@ -157,5 +157,16 @@ check builtin:tiled  FAILED  1 violation in 820 cases  2 weak  11 skipped  48 s 
 )");
 }
 
+TEST(CheckText, ALongDistributionBreaksBetweenItsParts) {
+  CheckReport report;
+  for (int part = 0; part < 12; ++part)
+    report.distribution += (part == 0 ? "" : " | ") + std::string("class number ten 10 %");
+  const std::string text = render_check_text(report);
+  const std::string four =
+      "class number ten 10 % | class number ten 10 % | class number ten 10 % | class number ten "
+      "10 %\n";
+  EXPECT_NE(text.find("\n\n" + four + four + four + "UNDECIDED"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace attest::reports

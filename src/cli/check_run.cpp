@@ -156,7 +156,7 @@ class Session {
     violation.saved = saved.string();
     violation.shrunk.replay =
         replay_command_line(*run_.kernel, shrunk.smallest, checked.law->name, saved);
-    say(render_shrunk_text(violation));
+    say(render_shrunk_text(violation) + "\n");
     report_.violations.push_back(std::move(violation));
   }
 
