@@ -31,10 +31,11 @@ rc::Seq<Case> simpler_cases(const Case& from) {
 
 }  // namespace
 
-rc::Gen<Case> arbitrary_case(CaseLimits limits) {
+rc::Gen<Case> arbitrary_case(const CaseLimits& limits) {
   return [limits](const rc::Random& random, int) -> rc::Shrinkable<Case> {
     RapidCheckDraw draw(random);
-    return rc::shrinkable::shrinkRecur(draw_case(draw, limits), simpler_cases);
+    return rc::shrinkable::shrinkRecur(draw_case(draw, limits),
+                                       [](const Case& from) { return simpler_cases(from); });
   };
 }
 

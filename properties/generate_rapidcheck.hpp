@@ -10,7 +10,7 @@
 namespace attest::properties {
 
 /// Cases within the limits; shrinks by visit_simpler_cases.
-rc::Gen<Case> arbitrary_case(CaseLimits limits);
+rc::Gen<Case> arbitrary_case(const CaseLimits& limits);
 
 /// How RapidCheck prints a counterexample: its problem line, literal values included.
 void showValue(const Case& value, std::ostream& stream);

@@ -67,6 +67,21 @@ TEST(Generator, CutsRealTensorsToTheShapeOfTheProblem) {
   EXPECT_GE(real, kCases / 2 / 20);
 }
 
+TEST(Generator, SeedZeroOfARealTensorIsTheWholeTensor) {
+  const auto library = tensors::TensorLibrary::open({ATTEST_DATA_DIR});
+  ASSERT_TRUE(library.ok()) << library.status().message();
+  for (const tensors::RealAttention& source : library.value().all()) {
+    ProblemText text;
+    text.problem = source.problem;
+    text.values = {ValueRecipe::Kind::real, source.name, 0, {}, {}, {}};
+    const Result<Case> made = make_case(text, &library.value());
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    EXPECT_EQ(made.value().q.bytes(), source.q.bytes()) << source.name;
+    EXPECT_EQ(made.value().k.bytes(), source.k.bytes()) << source.name;
+    EXPECT_EQ(made.value().v.bytes(), source.v.bytes()) << source.name;
+  }
+}
+
 TEST(Generator, ReachesLengthsAroundATile) {
   std::set<Index> differences;
   std::set<Index> lengths;

@@ -16,6 +16,7 @@ namespace {
 /// A few positions spread over [0, count), the ends among them.
 std::vector<Index> sampled(Index count, Index most) {
   std::vector<Index> positions;
+  positions.reserve(static_cast<std::size_t>(std::min(count, most)));
   for (Index i = 0; i < std::min(count, most); ++i)
     positions.push_back(most >= count ? i : i * (count - 1) / (most - 1));
   return positions;

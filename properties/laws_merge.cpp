@@ -303,6 +303,7 @@ Verdict merge_pairs_agree(const Kernel& kernel, const Case& on) {
     }
     if (exact.empty()) return Verdict::weak("the row has no visible key");
     std::vector<NormalisedPart> parts;
+    parts.reserve(exact.size());
     for (const auto& row : exact) parts.push_back({&row.facts, &row.bound});
     reference::CertifiedRow by_pairs = *whole;
     by_pairs.bound = normalised_merge_bound(leaves.accuracy, whole->facts, parts);

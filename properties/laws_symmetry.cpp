@@ -290,6 +290,8 @@ Verdict symmetry_power_of_two_values(const Kernel& kernel, const Case& on) {
       largest = std::max(largest, scale * magnitude);
     }
   });
+  if (!std::isfinite(largest))
+    return Verdict::of(Outcome::unproven, "a visible score is not finite");
   const int shrink = largest > 10 ? std::ilogb(largest / 10) + 1 : 0;
   Case plain = with_values(on, &Case::q, [&](Index b, Index h, Index row, Index column) {
     return std::ldexp(on.q.get(b, h, row, column), -shrink);

@@ -42,7 +42,7 @@ void fill_with_poison(Tensor& tensor) {
 }
 
 Outputs run_kernel(const Kernel& kernel, const Case& on) {
-  const Case copy = on;
+  const Case copy = on;  // NOLINT(performance-unnecessary-copy-initialization)
   return run_in_place(kernel, copy);
 }
 

@@ -64,9 +64,11 @@ std::vector<Case> small_worlds(const Case& like) {
     }
   }
   std::vector<std::pair<Complexity, std::size_t>> order;
+  order.reserve(worlds.size());
   for (std::size_t i = 0; i < worlds.size(); ++i) order.emplace_back(complexity(worlds[i]), i);
   std::sort(order.begin(), order.end());
   std::vector<Case> ascending;
+  ascending.reserve(worlds.size());
   for (const auto& [ignored, i] : order) ascending.push_back(std::move(worlds[i]));
   return ascending;
 }

@@ -182,8 +182,9 @@ void fill_real(Case& into, const tensors::RealAttention& source, std::uint64_t s
   const Problem& from = source.problem;
   Numbers numbers(seed);
   const auto place = [&](Index extent) {
-    return extent < 1 ? Index{0}
-                      : static_cast<Index>(numbers.below(static_cast<std::uint64_t>(extent)));
+    return extent < 1 || seed == 0
+               ? Index{0}
+               : static_cast<Index>(numbers.below(static_cast<std::uint64_t>(extent)));
   };
   const Index query_at = place(from.seq_q);
   const Index key_at = place(from.seq_kv);

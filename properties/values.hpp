@@ -27,7 +27,8 @@ bool is_value_family(std::string_view name);
 void fill_family(Case& into, std::string_view name, std::uint64_t seed);
 
 /// Fills q, k and v with rows of a real tensor, cut to the problem's shape at a place chosen by
-/// the seed; shapes larger than the source wrap around.
+/// the seed (seed 0: at the first row and column, so that the source's own shape gives the source);
+/// shapes larger than the source wrap around.
 void fill_real(Case& into, const tensors::RealAttention& source, std::uint64_t seed);
 
 }  // namespace attest::properties

@@ -19,7 +19,7 @@
 //
 // ROWS are strings of 0 and 1, one a query, joined by '/'; a single row serves every query.
 // A STEP is a leaf number or '+'. Q, K, V of lit: are numbers in the order batch, head, row,
-// column; 'nan', 'inf' and '-inf' are numbers.
+// column; 'nan', 'inf' and '-inf' are numbers. real:NAME:0 begins at the first row of the file.
 #pragma once
 
 #include <cstdint>

@@ -126,7 +126,9 @@ class TiledForward {
     const std::span<const Real> q = contiguous_row(q_, row.b, row.h, row.query, q_buffer_);
     const RowSummary<Real> summary = evaluate(
         tree, [&](Index unit) { return summarise(row, q, units_[static_cast<std::size_t>(unit)]); },
-        [&](RowSummary<Real> left, RowSummary<Real> right) { return steps_.merge(left, right); });
+        [&](const RowSummary<Real>& left, const RowSummary<Real>& right) {
+          return steps_.merge(left, right);
+        });
     if (!steps_.writes(summary)) return;
     out_buffer_.resize(static_cast<std::size_t>(problem_.head_dim_v));
     steps_.finalize(summary, row, v_, out_buffer_);
