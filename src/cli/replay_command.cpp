@@ -90,7 +90,7 @@ int replay_command(const ReplayOptions& options) {
   for (const std::string& argument : options.what) {
     if (names_kernel(argument)) {
       if (!kernel_name.empty())
-        return usage("two kernels are named: " + kernel_name + ", " + argument);
+        return usage(fmt::format("two kernels are named: {}, {}", kernel_name, argument));
       kernel_name = argument;
       continue;
     }

@@ -75,7 +75,8 @@ double scale_value(const Problem& problem) {
 }
 
 Index causal_offset(const Problem& problem, Index b) {
-  switch (problem.mask.causal->alignment) {
+  const Causal causal = problem.mask.causal.value_or(Causal{});
+  switch (causal.alignment) {
     case Causal::Alignment::top_left:
       return 0;
     case Causal::Alignment::bottom_right:
@@ -83,7 +84,7 @@ Index causal_offset(const Problem& problem, Index b) {
     case Causal::Alignment::explicit_offset:
       break;
   }
-  return problem.mask.causal->offset;
+  return causal.offset;
 }
 
 bool visible(const Problem& problem, Index b, Index query, Index key) {

@@ -115,7 +115,7 @@ std::vector<KeyValue> key_values(const ProblemText& text) {
           {"vals", values_text(text.values, problem.dtype)}};
 }
 
-std::string with_law(std::string line, const ProblemText& text) {
+std::string with_law(const std::string& line, const ProblemText& text) {
   return text.law.empty() ? line : line + " law=" + text.law;
 }
 
@@ -128,13 +128,13 @@ std::string minimal_text(const ProblemText& text) {
   for (std::size_t i = 0; i < own.size(); ++i)
     if (own[i].second != defaults[i].second)
       line += " " + std::string(own[i].first) + "=" + own[i].second;
-  return with_law(std::move(line), text);
+  return with_law(line, text);
 }
 
 std::string canonical_text(const ProblemText& text) {
   std::string line = shape_text(text.problem);
   for (const auto& [key, value] : key_values(text)) line += " " + std::string(key) + "=" + value;
-  return with_law(std::move(line), text);
+  return with_law(line, text);
 }
 
 std::string number_text(double value, Dtype dtype) {

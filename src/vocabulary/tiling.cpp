@@ -41,6 +41,7 @@ void append_balanced(Index begin, Index end, MergeTree& tree) {
 MergeTree random_tree(Index leaves, std::uint64_t seed) {
   SplitMix64 random(seed);
   std::vector<MergeTree> forest;
+  forest.reserve(static_cast<std::size_t>(leaves));
   for (Index leaf = 0; leaf < leaves; ++leaf) forest.push_back({{leaf}});
   const auto take_any = [&] {
     std::swap(forest[random.below(forest.size())], forest.back());
