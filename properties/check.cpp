@@ -59,6 +59,16 @@ class Pool {
       workers_.emplace_back([this] { work(); });
   }
 
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  /// A sink that throws leaves tasks behind: workers that wait for room must not wait for ever.
+  ~Pool() {
+    for (std::atomic<bool>& left : left_) left = true;
+    const std::lock_guard lock(mutex_);
+    taken_ = tasks_.size();
+    taken_changed_.notify_all();
+  }
+
   bool deliver(const std::function<AfterCase(CheckedCase&&)>& sink) {
     bool complete = true;
     for (std::size_t t = 0; t < tasks_.size(); ++t) {

@@ -1,6 +1,7 @@
 // The engine: results do not depend on the number of jobs, and nothing is lost or run twice.
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,27 @@ TEST(Check, AStopLeavesTheRestUndone) {
     return AfterCase::next;
   }));
   EXPECT_EQ(seen, 0);
+}
+
+TEST(Check, ASinkThatThrowsEndsTheRunAlthoughWorkersAreFarAhead) {
+  CheckPlan plan = small_plan(2);
+  plan.laws = {find_law("contract.repeat_bits")};
+  plan.drawn_cases = 20'000;
+  const auto run_with_throwing_sink = [&] {
+    run_check(*kernels::find_builtin("builtin:textbook"), plan,
+              [](CheckedCase&&) -> AfterCase { throw std::runtime_error("as planted"); });
+  };
+  EXPECT_THROW(run_with_throwing_sink(), std::runtime_error);
+}
+
+TEST(Check, StopRunLeavesEveryLawAtOnce) {
+  int seen = 0;
+  EXPECT_FALSE(
+      run_check(*kernels::find_builtin("builtin:textbook"), small_plan(2), [&](CheckedCase&&) {
+        ++seen;
+        return AfterCase::stop_run;
+      }));
+  EXPECT_EQ(seen, 1);
 }
 
 TEST(HardCases, EveryLineParsesAndHoldsOnEveryBuiltInKernel) {
