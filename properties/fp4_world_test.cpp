@@ -68,30 +68,20 @@ Verdict judge_world(const Case& on, const std::vector<Variant>& variants) {
     outputs.push_back(run_kernel(*variant.kernel, tiled));
     if (const auto verdict = stopped(outputs.back(), tiled)) return *verdict;
   }
-  const reference::Inputs inputs{&on.problem, on.q.ref(), on.k.ref(), on.v.ref()};
+  std::vector<Computation> computations;
+  for (const Variant& variant : variants)
+    computations.push_back({variant.kernel->accuracy(on.problem), variant.tiling});
   Tally tally;
   for_each_row(on.problem, [&](const RowIndex& row) {
-    std::vector<RowBound> bounds;
-    auto exact = reference::certify_row(inputs, row, [&](const RowFacts& facts) {
-      bounds.clear();
-      RowBound least;
-      for (const Variant& variant : variants) {
-        bounds.push_back(error_bound(variant.kernel->accuracy(on.problem), facts, variant.tiling,
-                                     on.problem.seq_kv));
-        if (least.output.empty()) least = bounds.back();
-        least.output[0] = std::min(least.output[0], bounds.back().output[0]);
-        least.lse = std::min(least.lse, bounds.back().lse);
-      }
-      return least;
-    });
-    if (!exact || !exact->narrow) {
+    auto shared = certify_for_all(on, row, computations);
+    if (!shared || !shared->exact.narrow) {
       tally.undecided("a row has no enclosure that is narrow enough");
       return;
     }
     for (std::size_t i = 0; i < variants.size(); ++i) {
-      exact->bound = bounds[i];
-      judge_row(tally, *exact, row, Part::out, outputs[i]);
-      judge_row(tally, *exact, row, Part::lse, outputs[i]);
+      shared->exact.bound = shared->bounds[i];
+      judge_row(tally, shared->exact, row, Part::out, outputs[i]);
+      judge_row(tally, shared->exact, row, Part::lse, outputs[i]);
     }
   });
   return tally.verdict();

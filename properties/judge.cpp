@@ -58,6 +58,31 @@ std::optional<reference::CertifiedRow> Truth::row(const RowIndex& row) const {
   });
 }
 
+std::optional<SharedRow> certify_for_all(const Case& of, const RowIndex& row,
+                                         std::span<const Computation> computations) {
+  const reference::Inputs inputs{&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
+  std::vector<RowBound> bounds;
+  auto exact = reference::certify_row(inputs, row, [&](const RowFacts& facts) {
+    bounds.clear();
+    for (const Computation& computation : computations)
+      bounds.push_back(
+          error_bound(computation.accuracy, facts, computation.tiling, of.problem.seq_kv));
+    RowBound least = bounds.front();
+    for (const RowBound& bound : bounds) {
+      if (!bound.proven()) continue;
+      if (!least.proven()) least = bound;
+      for (std::size_t c = 0; c < least.output.size(); ++c)
+        least.output[c] = std::min(least.output[c], bound.output[c]);
+      least.lse = std::min(least.lse, bound.lse);
+    }
+    return least;
+  });
+  if (!exact) return std::nullopt;
+  // A row without visible keys is exact and asks for no bound.
+  bounds.resize(computations.size(), exact->bound);
+  return SharedRow{std::move(*exact), std::move(bounds)};
+}
+
 double value_magnitude(const RowFacts& facts, std::size_t column) {
   double sum = 0;
   for (std::size_t j = 0; j < facts.keys.size(); ++j)

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "attest/kernel.hpp"
 #include "properties/case.hpp"
@@ -25,6 +27,22 @@ class Truth {
   DeclaredAccuracy accuracy_;
   const Case& of_;
 };
+
+/// One way of computing a problem: what it declares, and how it cuts the work.
+struct Computation {
+  DeclaredAccuracy accuracy;
+  Tiling tiling;
+};
+
+/// An exact row with the bound of each of several computations.
+struct SharedRow {
+  reference::CertifiedRow exact;  ///< narrow enough for the tightest of the bounds
+  std::vector<RowBound> bounds;   ///< in the order of the computations
+};
+
+/// Encloses a row once for all computations of it. Nothing when a visible input is not finite.
+std::optional<SharedRow> certify_for_all(const Case& of, const RowIndex& row,
+                                         std::span<const Computation> computations);
 
 enum class Part { out, lse };
 

@@ -9,17 +9,6 @@
 namespace attest::properties {
 namespace {
 
-/// The narrowest of the bounds of several tilings, so that the enclosures serve all of them.
-RowBound narrowest(const std::vector<RowBound>& bounds) {
-  RowBound least = bounds.front();
-  for (const RowBound& bound : bounds) {
-    for (std::size_t c = 0; c < least.output.size(); ++c)
-      least.output[c] = std::min(least.output[c], bound.output[c]);
-    least.lse = std::min(least.lse, bound.lse);
-  }
-  return least;
-}
-
 /// Runs the case under every tiling and judges all of them against the same exact rows.
 Verdict judge_tilings(const Kernel& kernel, const Case& on, const std::vector<Tiling>& tilings) {
   if (!kernel.description().capabilities.tiles) return Verdict::skipped("the kernel has no tiles");
@@ -30,25 +19,21 @@ Verdict judge_tilings(const Kernel& kernel, const Case& on, const std::vector<Ti
     outputs.push_back(run_kernel(kernel, variant));
     if (const auto verdict = stopped(outputs.back(), variant)) return *verdict;
   }
-  const DeclaredAccuracy accuracy = kernel.accuracy(on.problem);
-  const reference::Inputs inputs{&on.problem, on.q.ref(), on.k.ref(), on.v.ref()};
+  std::vector<Computation> computations;
+  for (const Tiling& tiling : tilings)
+    computations.push_back({kernel.accuracy(on.problem), tiling});
   Tally tally;
   for_each_row(on.problem, [&](const RowIndex& row) {
-    std::vector<RowBound> bounds;
-    auto exact = reference::certify_row(inputs, row, [&](const RowFacts& facts) {
-      bounds.clear();
-      for (const Tiling& tiling : tilings)
-        bounds.push_back(error_bound(accuracy, facts, tiling, on.problem.seq_kv));
-      return narrowest(bounds);
-    });
-    if (!exact) {
+    auto shared = certify_for_all(on, row, computations);
+    if (!shared) {
       tally.undecided("a visible input is not finite");
       return;
     }
     for (std::size_t t = 0; t < tilings.size(); ++t) {
-      if (!bounds.empty()) exact->bound = bounds[t];
-      judge_row(tally, *exact, row, Part::out, outputs[t]);
-      if (on.problem.lse != LseForm::none) judge_row(tally, *exact, row, Part::lse, outputs[t]);
+      shared->exact.bound = shared->bounds[t];
+      judge_row(tally, shared->exact, row, Part::out, outputs[t]);
+      if (on.problem.lse != LseForm::none)
+        judge_row(tally, shared->exact, row, Part::lse, outputs[t]);
     }
   });
   return tally.verdict();

@@ -120,34 +120,11 @@ void judge_lse(const Variant& variant, const RowIndex& row, const RowFacts& fact
   result.worst_lse_ratio = std::max(result.worst_lse_ratio, error == 0 ? 0.0 : error / bound.lse);
 }
 
-/// The exact row, narrow enough for the tightest bound of all variants; their bounds in order.
-struct JudgedRow {
-  std::optional<reference::CertifiedRow> exact;
-  std::vector<RowBound> bounds;
-};
-
-JudgedRow certify(const Case& on, const std::vector<Variant>& variants, const RowIndex& row) {
-  JudgedRow judged;
-  const reference::Inputs inputs{&on.problem, on.q.ref(), on.k.ref(), on.v.ref()};
-  judged.exact = reference::certify_row(inputs, row, [&](const RowFacts& facts) {
-    judged.bounds.clear();
-    RowBound least;
-    for (const Variant& variant : variants) {
-      judged.bounds.push_back(
-          error_bound(variant.accuracy, facts, variant.tiling, on.problem.seq_kv));
-      const RowBound& bound = judged.bounds.back();
-      if (least.output.empty()) least = bound;
-      for (std::size_t c = 0; c < bound.output.size(); ++c)
-        least.output[c] = std::min(least.output[c], bound.output[c]);
-      least.lse = std::min(least.lse, bound.lse);
-    }
-    return least;
-  });
-  return judged;
-}
-
 /// Judges every row of all variants; threads share the rows, a lock guards the results.
 Status judge_rows(const Case& on, std::vector<Variant>& variants, int jobs) {
+  std::vector<properties::Computation> computations;
+  for (const Variant& variant : variants)
+    computations.push_back({variant.accuracy, variant.tiling});
   const Problem& problem = on.problem;
   const auto columns = static_cast<std::size_t>(problem.head_dim_v);
   std::atomic<Index> next{0};
@@ -157,20 +134,25 @@ Status judge_rows(const Case& on, std::vector<Variant>& variants, int jobs) {
     for (Index number = next++; number < problem.rows(); number = next++) {
       const RowIndex row{number / (problem.heads_q * problem.seq_q),
                          number / problem.seq_q % problem.heads_q, number % problem.seq_q};
-      const JudgedRow judged = certify(on, variants, row);
-      const bool decided = judged.exact && judged.exact->narrow;
+      const auto judged = properties::certify_for_all(on, row, computations);
+      // An unproven bound is infinite: it would pass everything.
+      const bool decided = judged && judged->exact.narrow &&
+                           std::all_of(judged->bounds.begin(), judged->bounds.end(),
+                                       [](const RowBound& bound) { return bound.proven(); });
       std::vector<Finding> findings(variants.size());
       for (std::size_t i = 0; i < variants.size() && decided; ++i) {
-        const RowBound& bound = judged.bounds.empty() ? judged.exact->bound : judged.bounds[i];
+        const RowFacts& facts = judged->exact.facts;
+        const RowBound& bound = judged->bounds[i];
         // Every row has its own part of `ulps`.
         const std::span<float> ulps(&variants[i].ulps[static_cast<std::size_t>(number) * columns],
                                     columns);
-        judge_output(variants[i], row, judged.exact->facts, bound, ulps, findings[i]);
-        judge_lse(variants[i], row, judged.exact->facts, bound, findings[i]);
+        judge_output(variants[i], row, facts, bound, ulps, findings[i]);
+        judge_lse(variants[i], row, facts, bound, findings[i]);
       }
       const std::lock_guard lock(results);
       if (!decided)
-        failure = {StatusCode::invalid_argument, "a row has no enclosure that is narrow enough"};
+        failure = {StatusCode::invalid_argument,
+                   "a row has no narrow enclosure or no proven bound"};
       for (std::size_t i = 0; i < variants.size(); ++i) add(findings[i], variants[i].row);
     }
   };
