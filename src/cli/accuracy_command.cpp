@@ -76,7 +76,7 @@ int accuracy_command(const AccuracyOptions& options) {
   if (!rows.ok()) {
     progress("");
     usage(rows.status().message());
-    return kernel_crashed;
+    return rows.status().code() == StatusCode::undecided ? undecided : kernel_crashed;
   }
   report.rows = std::move(rows).value();
   bool violated = false;

@@ -151,8 +151,7 @@ Status judge_rows(const Case& on, std::vector<Variant>& variants, int jobs) {
       }
       const std::lock_guard lock(results);
       if (!decided)
-        failure = {StatusCode::invalid_argument,
-                   "a row has no narrow enclosure or no proven bound"};
+        failure = {StatusCode::undecided, "a row has no narrow enclosure or no proven bound"};
       for (std::size_t i = 0; i < variants.size(); ++i) add(findings[i], variants[i].row);
     }
   };

@@ -61,7 +61,9 @@ class Session {
 
   Result<reports::CheckReport> finish(bool complete, double seconds) {
     clear_progress();
-    report_.interrupted = !complete;
+    // A time limit is a choice; but a law that it left without any case was not checked.
+    const bool stopped = run_.plan.stop != nullptr && *run_.plan.stop;
+    report_.interrupted = !complete && (stopped || report_.laws.size() < run_.plan.laws.size());
     report_.seconds = seconds;
     report_.distribution = distribution();
     if (lost_.empty() && !append(render_summary_jsonl(report_)).ok()) lose(run_.out / "run.jsonl");

@@ -71,6 +71,19 @@ TEST_F(RunEnd, AnInterruptedRunEndsSoonAndInOrder) {
   EXPECT_EQ(lines.back()["interrupted"], true);
 }
 
+TEST_F(RunEnd, ATimeLimitThatLeftNoLawWithoutACaseIsAPass) {
+  const Finished limited = run({"check", "builtin:scalar_tree", "--only", "contract.repeat_bits",
+                                "--cases", "1000000", "--time", "1", "--out", "out"});
+  EXPECT_EQ(limited.exit_code, 0);
+  EXPECT_THAT(last_line(limited.out), StartsWith("PASSED"));
+}
+
+TEST_F(RunEnd, ATimeLimitThatLeftALawWithoutACaseIsUndecided) {
+  const Finished limited =
+      run({"check", "builtin:scalar_tree", "--time", "0.000001", "--out", "out"});
+  EXPECT_EQ(limited.exit_code, 3);
+}
+
 TEST_F(RunEnd, AnInterruptedRunHasNotPassed) {
   EXPECT_THAT(last_line(interrupted().out), Not(StartsWith("PASSED")));
   EXPECT_THAT(read("out/summary.md"), Not(HasSubstr("PASSED")));
