@@ -20,6 +20,7 @@ Verdict judge_tilings(const Kernel& kernel, const Case& on, const std::vector<Ti
     if (const auto verdict = stopped(outputs.back(), variant)) return *verdict;
   }
   std::vector<Computation> computations;
+  computations.reserve(tilings.size());
   for (const Tiling& tiling : tilings)
     computations.push_back({kernel.accuracy(on.problem), tiling});
   Tally tally;

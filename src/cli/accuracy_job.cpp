@@ -123,6 +123,7 @@ void judge_lse(const Variant& variant, const RowIndex& row, const RowFacts& fact
 /// Judges every row of all variants; threads share the rows, a lock guards the results.
 Status judge_rows(const Case& on, std::vector<Variant>& variants, int jobs) {
   std::vector<properties::Computation> computations;
+  computations.reserve(variants.size());
   for (const Variant& variant : variants)
     computations.push_back({variant.accuracy, variant.tiling});
   const Problem& problem = on.problem;
