@@ -16,16 +16,10 @@
 #include "attest/error_bound.hpp"
 #include "attest/problem.hpp"
 #include "attest/tensor_view.hpp"
+#include "reference/row.hpp"
 #include "reference/visibility.hpp"
 
 namespace attest::reference {
-
-struct Inputs {
-  const Problem* problem = nullptr;
-  ConstTensorRef q;
-  ConstTensorRef k;
-  ConstTensorRef v;
-};
 
 /// Working precisions in bits, tried in this order.
 inline constexpr std::array<int, 4> kPrecisionLadder{128, 192, 384, 768};
@@ -37,7 +31,10 @@ inline constexpr double kWidthShare = 0x1p-10;
 
 /// The exact row at one precision; nothing when a visible input or a score is not finite.
 /// Precondition: `bits` is in kPrecisionLadder.
-std::optional<RowFacts> enclose_row(const Inputs& inputs, const RowIndex& row, int bits);
+std::optional<RowFacts> enclose_row(const Inputs& inputs, const RowIndex& index, int bits);
+
+/// The same for a gathered row; nothing when a score is not finite.
+std::optional<RowFacts> enclose_row(const Row& row, int bits);
 
 /// What an error bound says about an exact row.
 using BoundRule = std::function<RowBound(const RowFacts&)>;

@@ -19,52 +19,6 @@ struct ThreadCache {
   ~ThreadCache() { mpfr_free_cache(); }
 };
 
-double element(const ConstTensorRef& tensor, Index b, Index h, Index row, Index column) {
-  if (tensor.dtype == Dtype::f32)
-    return static_cast<double>(tensor.as<const float>()(b, h, row, column));
-  return tensor.as<const double>()(b, h, row, column);
-}
-
-/// A row's visible inputs, read once, exact as doubles.
-struct ReadRow {
-  std::vector<Index> keys;
-  std::vector<double> q;
-  std::vector<double> k;  ///< visible keys x head_dim
-  std::vector<double> v;  ///< visible keys x head_dim_v
-  bool finite = true;
-};
-
-ReadRow read_row(const Inputs& inputs, const RowIndex& row) {
-  const Problem& problem = *inputs.problem;
-  const Index group_size = problem.heads_q / problem.heads_kv;
-  const Index kv_head = row.head / group_size;
-  ReadRow read;
-  read.keys = visible_keys(problem, row.batch, row.query);
-  const auto append = [&](std::vector<double>& list, double value) {
-    read.finite = read.finite && std::isfinite(value);
-    list.push_back(value);
-  };
-  if (read.keys.empty()) return read;
-  for (Index c = 0; c < problem.head_dim; ++c)
-    append(read.q, element(inputs.q, row.batch, row.head, row.query, c));
-  for (const Index key : read.keys) {
-    for (Index c = 0; c < problem.head_dim; ++c)
-      append(read.k, element(inputs.k, row.batch, kv_head, key, c));
-    for (Index c = 0; c < problem.head_dim_v; ++c)
-      append(read.v, element(inputs.v, row.batch, kv_head, key, c));
-  }
-  return read;
-}
-
-RowFacts empty_facts(const Problem& problem) {
-  RowFacts facts;
-  facts.output.assign(static_cast<std::size_t>(problem.head_dim_v), Enclosure{});
-  facts.lse = {-std::numeric_limits<double>::infinity(), 0, 0};
-  facts.scale = scale_value(problem);
-  facts.head_dim = problem.head_dim;
-  return facts;
-}
-
 /// Upper bound of a sum of `terms` non-negative products that was formed in double: each rounding
 /// is a factor of at most 1 + 2^-53, or loses at most the smallest subnormal.
 double upper_sum(double sum, std::size_t terms) {
@@ -75,16 +29,15 @@ double upper_sum(double sum, std::size_t terms) {
 template <int Bits>
 class RowEvaluation {
  public:
-  RowEvaluation(const Problem& problem, ReadRow read)
-      : problem_(problem), read_(std::move(read)), n_(read_.keys.size()) {}
+  explicit RowEvaluation(Row row) : row_(std::move(row)), n_(row_.keys.size()) {}
 
   RowFacts run() {
-    facts_ = empty_facts(problem_);
-    facts_.keys = read_.keys;
+    facts_ = empty_row_facts(row_);
+    facts_.keys = row_.keys;
     score_keys();
     weigh_keys();
     sum_values();
-    facts_.value = std::move(read_.v);
+    facts_.value = std::move(row_.v);
     return std::move(facts_);
   }
 
@@ -92,14 +45,14 @@ class RowEvaluation {
   using Number = Interval<Bits>;
 
   void score_keys() {
-    const bool exact = problem_.dtype == Dtype::f32;
-    const auto d = static_cast<std::size_t>(problem_.head_dim);
+    const bool exact = row_.exact_products;
+    const auto d = static_cast<std::size_t>(row_.head_dim);
     for (std::size_t j = 0; j < n_; ++j) {
       Number score = 0;
       double magnitude = 0;
       for (std::size_t c = 0; c < d; ++c) {
-        const double q = read_.q[c];
-        const double k = read_.k[j * d + c];
+        const double q = row_.q[c];
+        const double k = row_.k[j * d + c];
         if (exact)
           sums_.add_exact(score, q, k);
         else
@@ -139,13 +92,12 @@ class RowEvaluation {
     for (std::size_t c = 0; c < columns; ++c) {
       Number numerator = 0;
       for (std::size_t j = 0; j < n_; ++j)
-        sums_.add(numerator, scores_[j], read_.v[j * columns + c]);
+        sums_.add(numerator, scores_[j], row_.v[j * columns + c]);
       facts_.output[c] = to_enclosure<Bits>(Number(numerator / sum_));
     }
   }
 
-  const Problem& problem_;
-  ReadRow read_;
+  Row row_;
   std::size_t n_;
   RowFacts facts_;
   std::vector<Number> scores_;  ///< later the weights
@@ -173,16 +125,19 @@ bool is_narrow(const CertifiedRow& row) {
 
 }  // namespace
 
-std::optional<RowFacts> enclose_row(const Inputs& inputs, const RowIndex& row, int bits) {
+std::optional<RowFacts> enclose_row(const Inputs& inputs, const RowIndex& index, int bits) {
+  std::optional<Row> row = read_row(inputs, index);
+  if (!row) return std::nullopt;
+  return enclose_row(*row, bits);
+}
+
+std::optional<RowFacts> enclose_row(const Row& row, int bits) {
   thread_local const ThreadCache cache;
-  ReadRow read = read_row(inputs, row);
-  if (!read.finite) return std::nullopt;
-  if (read.keys.empty()) return empty_facts(*inputs.problem);
-  const Problem& problem = *inputs.problem;
-  RowFacts facts = bits <= 128   ? RowEvaluation<128>(problem, std::move(read)).run()
-                   : bits <= 192 ? RowEvaluation<192>(problem, std::move(read)).run()
-                   : bits <= 384 ? RowEvaluation<384>(problem, std::move(read)).run()
-                                 : RowEvaluation<768>(problem, std::move(read)).run();
+  if (row.empty()) return empty_row_facts(row);
+  RowFacts facts = bits <= 128   ? RowEvaluation<128>(row).run()
+                   : bits <= 192 ? RowEvaluation<192>(row).run()
+                   : bits <= 384 ? RowEvaluation<384>(row).run()
+                                 : RowEvaluation<768>(row).run();
   if (!scores_are_finite(facts)) return std::nullopt;
   return facts;
 }

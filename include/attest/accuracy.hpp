@@ -2,6 +2,8 @@
 // the problem alone; nothing is tuned. Symbols in brackets are those of docs/numerics.md.
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "attest/dtype.hpp"
@@ -17,13 +19,49 @@ enum class SummaryScope {
   tile,   ///< one summary a tile
 };
 
+/// What becomes of results below the normal range of a format.
+enum class Underflow {
+  gradual,                   ///< subnormal numbers (IEEE 754)
+  flush_results,             ///< FTZ: a result below the normal range may become 0
+  flush_results_and_inputs,  ///< FTZ and DAZ: an input there may count as 0, too
+};
+
+/// How a weight is formed from a score s and the running maximum m.
+enum class ExpForm {
+  natural,          ///< exp(fl(s - m))
+  folded_base_two,  ///< exp2(fma(s', c, -fl(m' c))), c = fl(scale * log2 e), s' and m' unscaled
+};
+
+/// Weights that are rounded to a narrower format before they multiply v.
+struct WeightCast {
+  Format format = kBf16;
+  int offset_log2 = 0;          ///< weights are multiplied by 2^offset before, undone exactly later
+  bool sum_of_rounded = false;  ///< row_sum adds the rounded weights
+};
+
 struct DeclaredAccuracy {
-  Format format = format_of(Dtype::f32);  ///< of every arithmetic operation
-  Index dot_roundings = 0;        ///< [h] roundings on the longest path from q, k to a score
-  double exp_relative_error = 0;  ///< [eps] of exp, result in the normal range
+  Format format = format_of(Dtype::f32);  ///< of every arithmetic operation not named below
+  Underflow underflow = Underflow::gradual;
+
+  Index dot_roundings = 0;           ///< [h] roundings on the longest path from q, k to a score
+  std::optional<Format> dot_format;  ///< [u_s] of the dot product, where it is not `format`
+  double scaled_query_error = 0;     ///< [u_b] relative error of q * scale, if q is scaled first
+  Index softcap_roundings = 2;       ///< roundings in cap * tanh(x / cap) beside the one of tanh
+  double tanh_relative_error = 0;    ///< of the softcap
+  double bias_relative_error = 0;    ///< of a bias that the kernel computes itself (ALiBi)
+
+  ExpForm exp_form = ExpForm::natural;
+  double exp_relative_error = 0;  ///< [eps] of exp (or exp2), result in the normal range
   double exp_absolute_error = 0;  ///< [eta] of exp below the normal range
-  double log_relative_error = 0;  ///< [eps_log] of the natural logarithm on [1, n]
-  Index division_roundings = 1;   ///< [r_div] roundings of the final normalisation
+  double lag_log2 = 0;  ///< [tau] the running maximum may lag by this much; weights reach 2^tau
+  std::optional<WeightCast> weight_cast;
+
+  double log_relative_error = 0;         ///< [eps_log] of the natural logarithm on [1, n]
+  double log_absolute_error = 0;         ///< of a fast logarithm, in natural units
+  Index division_roundings = 1;          ///< [r_div] roundings of the final normalisation
+  double reciprocal_relative_error = 0;  ///< of 1 / row_sum, beside division_roundings
+  std::optional<Format> output_format;   ///< of `out`, where it is not `format`
+
   SummaryScope scope = SummaryScope::row;
   bool ordered_sums = true;  ///< keys are added one after the other; false: in any order or tree
 };
@@ -32,6 +70,8 @@ struct DeclaredAccuracy {
 struct PathCounts {
   Index additions = 0;  ///< [A] additions that it passes through
   Index rescales = 0;   ///< [R] rescale factors that may differ from 1
+  /// Upper bound of the running maximum that the key's weight is relative to.
+  double row_max_upper = std::numeric_limits<double>::infinity();
 };
 
 /// The part of a visible row that decides which rescales can happen.

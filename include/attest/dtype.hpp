@@ -35,19 +35,28 @@ decltype(auto) with_real_type(Dtype dtype, Body&& body) {
   return dtype == Dtype::f32 ? body(float{}) : body(double{});
 }
 
-/// Constants of round-to-nearest arithmetic in a format (IEEE 754-2019, table 3.5).
+/// Constants of round-to-nearest arithmetic in a format (IEEE 754-2019, table 3.5; OCP 8-bit
+/// floating point, 2023, for e4m3 and e5m2).
 struct Format {
   double unit_roundoff;  ///< u: half an ulp of 1 (2^-24 for f32)
   double min_normal;     ///< smallest positive normal number
   double
       rounding_underflow;  ///< om: half the smallest subnormal, the absolute error below min_normal
   double max_finite;
+
+  friend bool operator==(const Format&, const Format&) = default;
 };
 
+inline constexpr Format kF32{0x1p-24, 0x1p-126, 0x1p-150, 0x1.fffffep127};
+/// om of f64 is 2^-1075, which no double holds; 2^-1074 is the next double above it.
+inline constexpr Format kF64{0x1p-53, 0x1p-1022, 0x1p-1074, 0x1.fffffffffffffp1023};
+inline constexpr Format kBf16{0x1p-8, 0x1p-126, 0x1p-134, 0x1.fep127};
+inline constexpr Format kF16{0x1p-11, 0x1p-14, 0x1p-25, 65504};
+inline constexpr Format kE4m3{0x1p-4, 0x1p-6, 0x1p-10, 448};  ///< no infinities ("fn")
+inline constexpr Format kE5m2{0x1p-3, 0x1p-14, 0x1p-17, 57344};
+
 constexpr Format format_of(Dtype dtype) {
-  if (dtype == Dtype::f32) return {0x1p-24, 0x1p-126, 0x1p-150, 0x1.fffffep127};
-  // om of f64 is 2^-1075, which no double holds; 2^-1074 is the next double above it.
-  return {0x1p-53, 0x1p-1022, 0x1p-1074, 0x1.fffffffffffffp1023};
+  return dtype == Dtype::f32 ? kF32 : kF64;
 }
 
 }  // namespace attest

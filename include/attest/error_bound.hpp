@@ -4,6 +4,7 @@
 // Theorem numbers are those of docs/numerics.md, which has the assumptions and the proofs.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,23 +16,30 @@
 namespace attest {
 
 /// What the exact row looks like: the bound's only knowledge of q, k and v.
-/// All vectors over keys hold the visible keys in ascending order.
+/// All vectors over keys hold the visible keys in ascending order, and after them the sink, if
+/// there is one, as a key kSinkKey with score_magnitude 0 and value 0.
 struct RowFacts {
+  static constexpr Index kSinkKey = std::numeric_limits<Index>::max();
+
   std::vector<Index> keys;
-  std::vector<double> score;            ///< s_j, nearest double
+  std::vector<double> score;            ///< s_j after softcap and bias, nearest double
   std::vector<double> score_radius;     ///< |score - exact score|, upper bound
   std::vector<double> score_magnitude;  ///< S_j = |scale| sum_c |q_c k_jc|, upper bound
+  std::vector<double> bias;             ///< b_j, exact; empty: none
   std::vector<double> probability;      ///< p_j, upper bound, relative slack below 2^-40
-  std::vector<double> value;            ///< v_jc, exact, row-major (visible keys x head_dim_v)
+  std::vector<double> value;            ///< v_jc, exact, row-major (keys x head_dim_v)
   std::vector<Enclosure> output;        ///< o_c
   Enclosure lse;
-  double score_max = 0;          ///< M, nearest double
-  double log_sum = 0;            ///< log L, L = sum exp(s_j - M), in [0, log n]
-  double dot_magnitude_max = 0;  ///< largest sum_c |q_c k_jc|, before the scale, upper bound
-  double scale = 1;              ///< the problem's factor on the dot product
+  double score_max = 0;            ///< M, nearest double
+  double log_sum = 0;              ///< log L, L = sum exp(s_j - M), in [0, log n], upper bound
+  double dot_magnitude_max = 0;    ///< largest sum_c |q_c k_jc|, before the scale, upper bound
+  double input_magnitude_max = 0;  ///< largest sum_c (|q_c| + |k_jc|), upper bound
+  double scale = 1;                ///< the problem's factor on the dot product
+  double softcap = 0;              ///< s = softcap tanh(x / softcap) + b; 0: s = x + b
   Index head_dim = 1;
 
-  Index visible_keys() const { return static_cast<Index>(keys.size()); }
+  bool has_sink() const { return !keys.empty() && keys.back() == kSinkKey; }
+  Index visible_keys() const { return static_cast<Index>(keys.size()) - (has_sink() ? 1 : 0); }
   Index head_dim_v() const { return static_cast<Index>(output.size()); }
 };
 
