@@ -27,6 +27,7 @@ set(ARROWS
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"
   "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | boost/ mpfr.h mpfi.h gmp.h"
+  "+simd          | ^reference/((oracle_fast|exp_)[^/]*|[^/]*-inl[.]h)$ | hwy/"
   "mutants        | ^properties/mutants/  | std attest/ tensors/ kernels/ properties/ mutants/ \
                                             reference/oracle.hpp"
   "properties     | ^properties/          | std attest/ tensors/ properties/ reference/oracle.hpp \
@@ -140,6 +141,9 @@ if(SELF_TEST)
   expect(refused  reference/oracle_mpfr.cpp       "\"kernels/row_access.hpp\"")
   expect(refused  reference/oracle_test.cpp       "\"attest/summary.hpp\"")
   expect(refused  reference/visibility.cpp        "<mpfr.h>")
+  expect(refused  reference/oracle_mpfr.cpp       "\"hwy/highway.h\"")
+  expect(refused  reference/oracle_fast.cpp       "<mpfr.h>")
+  expect(refused  reference/oracle_fast.cpp       "\"kernels/registry.hpp\"")
   expect(refused  properties/laws_empty.cpp       "<rapidcheck.h>")
   expect(refused  properties/laws_empty.cpp       "\"rapidcheck.h\"")
   expect(refused  properties/laws_empty.cpp       "\"kernels/registry.hpp\"")
@@ -161,6 +165,8 @@ if(SELF_TEST)
   expect(accepted src/kernels/simd_forward.cpp    "\"hwy/highway.h\"  // after foreach_target.h")
   expect(accepted reference/oracle_mpfr.cpp       "<boost/multiprecision/mpfi.hpp>")
   expect(accepted reference/oracle_mpfr.cpp       "\"attest/error_bound.hpp\"")
+  expect(accepted reference/oracle_fast.cpp       "\"hwy/foreach_target.h\"")
+  expect(accepted reference/double_double-inl.h   "\"hwy/highway.h\"")
   expect(accepted properties/mutants/merges.cpp   "\"kernels/tiled_steps.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")
