@@ -43,7 +43,8 @@ set(ARROWS
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
-                                            properties/case.hpp")
+                                            properties/case.hpp"
+  "+mpfr          | ^bench/[^/]*mpfr[^/]*[.]cpp$ | boost/ mpfr.h")
 
 # may_include(FILE PERMISSIONS INCLUDE RESULT): INCLUDE has its quotes or brackets.
 function(may_include file permissions include result)
@@ -158,6 +159,7 @@ if(SELF_TEST)
   expect(refused  fuzz/fuzz_kernels.cpp           "<rapidcheck.h>")
   expect(refused  fuzz/fuzz_kernels.cpp           "SOME_MACRO")
   expect(refused  bench/kernels_bench.cpp         "\"properties/laws.hpp\"")
+  expect(refused  bench/oracle_bench.cpp          "<mpfr.h>")
   expect(refused  tools/helper.cpp                "<vector>")
   expect(accepted include/attest/kernel.hpp       "<vector>")
   expect(accepted src/vocabulary/problem_text.cpp "\"text_cursor.hpp\"")
@@ -167,6 +169,7 @@ if(SELF_TEST)
   expect(accepted reference/oracle_mpfr.cpp       "\"attest/error_bound.hpp\"")
   expect(accepted reference/oracle_fast.cpp       "\"hwy/foreach_target.h\"")
   expect(accepted reference/double_double-inl.h   "\"hwy/highway.h\"")
+  expect(accepted bench/point_mpfr.cpp            "<boost/multiprecision/mpfr.hpp>")
   expect(accepted properties/mutants/merges.cpp   "\"kernels/tiled_steps.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")
