@@ -26,7 +26,7 @@ set(ARROWS
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"
-  "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | boost/ mpfr.h mpfi.h gmp.h"
+  "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | mpfr.h gmp.h"
   "+simd          | ^reference/((oracle_fast|exp_)[^/]*|[^/]*-inl[.]h)$ | hwy/"
   "mutants        | ^properties/mutants/  | std attest/ tensors/ kernels/ properties/ mutants/ \
                                             reference/oracle.hpp"
@@ -165,7 +165,8 @@ if(SELF_TEST)
   expect(accepted src/vocabulary/problem_text.cpp "\"text_cursor.hpp\"")
   expect(accepted src/vocabulary/tiling_test.cpp  "<gtest/gtest.h>")
   expect(accepted src/kernels/simd_forward.cpp    "\"hwy/highway.h\"  // after foreach_target.h")
-  expect(accepted reference/oracle_mpfr.cpp       "<boost/multiprecision/mpfi.hpp>")
+  expect(accepted reference/interval_row.hpp      "<mpfr.h>")
+  expect(refused  reference/oracle_mpfr.cpp       "<mpfi.h>")
   expect(accepted reference/oracle_mpfr.cpp       "\"attest/error_bound.hpp\"")
   expect(accepted reference/oracle_fast.cpp       "\"hwy/foreach_target.h\"")
   expect(accepted reference/double_double-inl.h   "\"hwy/highway.h\"")
