@@ -177,12 +177,17 @@ class ProductSum {
   /// sum += a * b for an interval a >= 0.
   void add(Number& sum, const Number& a, double b) {
     mpfr_set_d(factor_.get(), b, MPFR_RNDN);
-    mpfr_srcptr low = b < 0 ? a.upper() : a.lower();
-    mpfr_srcptr high = b < 0 ? a.lower() : a.upper();
+    add(sum, a, factor_.get());
+  }
+  /// The same for a number b of any precision.
+  void add(Number& sum, const Number& a, mpfr_srcptr b) {
+    const bool negative = mpfr_sgn(b) < 0;
+    mpfr_srcptr low = negative ? a.upper() : a.lower();
+    mpfr_srcptr high = negative ? a.lower() : a.upper();
     mpfr_ptr product = product_.get();
-    mpfr_mul(product, low, factor_.get(), downward<Rounding>(Site::product_lower));
+    mpfr_mul(product, low, b, downward<Rounding>(Site::product_lower));
     mpfr_add(sum.lower(), sum.lower(), product, downward<Rounding>(Site::product_sum_lower));
-    mpfr_mul(product, high, factor_.get(), upward<Rounding>(Site::product_upper));
+    mpfr_mul(product, high, b, upward<Rounding>(Site::product_upper));
     mpfr_add(sum.upper(), sum.upper(), product, upward<Rounding>(Site::product_sum_upper));
   }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -41,20 +42,59 @@ std::optional<RowFacts> enclose_row(const Row& row, int bits);
 /// What an error bound says about an exact row.
 using BoundRule = std::function<RowBound(const RowFacts&)>;
 
+/// What a certified row was computed with.
+enum class Arithmetic { double_double, mpfr };
+
 struct CertifiedRow {
   RowFacts facts;
   RowBound bound;
-  int bits = 0;         ///< precision that was enough
+  Arithmetic arithmetic = Arithmetic::mpfr;
+  int bits = 0;         ///< precision that was enough; kDoubleDoubleBits for double_double
   bool narrow = false;  ///< every radius is within kWidthShare of its bound
+  /// The two oracles were both asked and have no common value: a defect of attest, never a verdict
+  /// about a kernel. The bound is then unproven.
+  bool contradiction = false;
 };
 
-/// Raises the precision until the enclosures are narrow against the bound, at most to the end of
-/// the ladder. A row without visible keys (it may have a sink) has an exact value and bound 0.
+inline constexpr int kDoubleDoubleBits = 106;
+
+/// Takes the fast path (double-double, reference/oracle_fast.hpp) where it is narrow against the
+/// bound; otherwise raises the precision of MPFR until the enclosures are, at most to the end of
+/// the ladder. One row in kAuditedRows that the fast path decided, chosen by its numbers, is
+/// enclosed by MPFR as well. A row without visible keys (it may have a sink) has an exact value and
+/// bound 0.
 std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& index,
                                         const BoundRule& rule);
 
 /// The same for a gathered row.
 std::optional<CertifiedRow> certify_row(const Row& row, const BoundRule& rule);
+
+inline constexpr std::uint64_t kAuditedRows = 512;
+
+/// While an object of this class lives, certify_row on its thread asks both oracles and answers
+/// with MPFR: for failures, and for rows that came near their bound.
+class BothOracles {
+ public:
+  BothOracles();
+  BothOracles(const BothOracles&) = delete;
+  BothOracles& operator=(const BothOracles&) = delete;
+  ~BothOracles();
+
+ private:
+  bool before_;
+};
+
+/// How the rows of this process have been certified so far; for reports.
+struct OracleCounts {
+  std::int64_t by_double_double = 0;
+  std::int64_t by_mpfr = 0;  ///< asked for, or the fast path could not decide
+  std::int64_t audited = 0;  ///< of by_double_double
+  std::int64_t contradictions = 0;
+};
+OracleCounts oracle_counts();
+
+/// Whether two enclosures of one row have a common value in every element; for the audit.
+bool consistent(const RowFacts& left, const RowFacts& right);
 
 /// The exact summary of a row relative to a given maximum, as a kernel holds it before the
 /// division.

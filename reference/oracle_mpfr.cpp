@@ -59,19 +59,6 @@ std::optional<SummaryFacts> summarise(const Row& row, double row_max) {
   return facts;
 }
 
-bool is_narrow(const Enclosure& enclosure, double bound) {
-  // A pair of doubles cannot say more than its smallest number; no precision narrows that.
-  return enclosure.radius <= kWidthShare * bound ||
-         enclosure.radius <= std::numeric_limits<double>::denorm_min();
-}
-
-bool is_narrow(const CertifiedRow& row) {
-  if (!row.bound.proven()) return true;  // no precision helps
-  for (std::size_t c = 0; c < row.facts.output.size(); ++c)
-    if (!is_narrow(row.facts.output[c], row.bound.output[c])) return false;
-  return is_narrow(row.facts.lse, row.bound.lse);
-}
-
 }  // namespace
 
 std::optional<RowFacts> enclose_row(const Inputs& inputs, const RowIndex& index, int bits) {
@@ -90,32 +77,6 @@ std::optional<RowFacts> enclose_row(const Row& row, int bits) {
   facts->value = row.v;
   append_sink_value(row, *facts);
   return facts;
-}
-
-std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& index,
-                                        const BoundRule& rule) {
-  const std::optional<Row> row = read_row(inputs, index);
-  if (!row) return std::nullopt;
-  return certify_row(*row, rule);
-}
-
-std::optional<CertifiedRow> certify_row(const Row& row, const BoundRule& rule) {
-  CertifiedRow certified;
-  for (const int bits : kPrecisionLadder) {
-    std::optional<RowFacts> facts = enclose_row(row, bits);
-    if (!facts) return std::nullopt;
-    certified.bits = bits;
-    certified.facts = std::move(*facts);
-    if (certified.facts.visible_keys() == 0) {
-      certified.bound.output.assign(certified.facts.output.size(), 0.0);
-      certified.narrow = true;
-      return certified;
-    }
-    certified.bound = rule(certified.facts);
-    certified.narrow = is_narrow(certified);
-    if (certified.narrow) break;
-  }
-  return certified;
 }
 
 std::optional<SummaryFacts> enclose_summary(const Row& row, double row_max, int bits) {

@@ -96,6 +96,8 @@ struct SummaryBound {
 /// `row_sum_upper` is an upper bound of the exact row_sum relative to the kernel's row_max.
 SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                            std::span<const PathCounts> paths, double row_sum_upper);
+SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                           const Tiling& tiling, Index seq_kv, double row_sum_upper);
 
 /// One side of a merge of normalised rows: its exact row and the error it already has.
 struct NormalisedPart {

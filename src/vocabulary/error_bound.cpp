@@ -188,4 +188,11 @@ SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& fac
   return bound;
 }
 
+SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                           const Tiling& tiling, Index seq_kv, double row_sum_upper) {
+  return summary_bound(accuracy, facts,
+                       count_paths(accuracy, tiling, seq_kv, scored_keys(accuracy, facts)),
+                       row_sum_upper);
+}
+
 }  // namespace attest
