@@ -55,13 +55,17 @@ Real truncated(const Format& format, Real value) {
 template <class Real>
 struct TruncatesWeights : Steps<Real> {
   using Steps<Real>::Steps;
-  Real cast(Real weight) const override { return truncated(kBf16, weight); }
+  Real cast(Real weight, const WeightCast& to) const override {
+    return truncated(to.format, weight);
+  }
 };
 
 template <class Real>
 struct TruncatesOutputs : Steps<Real> {
   using Steps<Real>::Steps;
-  Real round_output(Real element) const override { return truncated(kBf16, element); }
+  Real round_output(Real element, const Format& to) const override {
+    return truncated(to, element);
+  }
 };
 
 template <class Real>
@@ -180,7 +184,7 @@ template <class Real>
 struct RaisesMaximumWithoutRescale : Steps<Real> {
   using Steps<Real>::Steps;
   Real next_row_max(Real row_max, Real tile_max) const override {
-    return kernels::TiledSteps<Real>::next_row_max(row_max, tile_max);
+    return row_max < tile_max ? tile_max : row_max;
   }
   void raise_row_max(RowSummary<Real>& summary, Real row_max) const override {
     const bool lags = Steps<Real>::next_row_max(summary.row_max, row_max) == summary.row_max;

@@ -18,10 +18,10 @@ namespace attest::kernels {
 struct FlashForm {
   ExpForm exp_form = ExpForm::natural;
   double lag_log2 = 0;  ///< the maximum is raised only where it would rise by more than this
-  std::optional<WeightCast> weight_cast = {};
+  std::optional<WeightCast> weight_cast = std::nullopt;
   Overflow cast_overflow = Overflow::infinity;  ///< of the weight cast
   bool by_reciprocal = false;                   ///< numerator * fl(1 / row_sum)
-  std::optional<Format> output_format = {};
+  std::optional<Format> output_format = std::nullopt;
   Underflow underflow = Underflow::gradual;
 };
 
@@ -80,14 +80,13 @@ class FlashSteps : public TiledSteps<Real> {
     return std::exp2((from - to) * factor_);
   }
   /// The weight as it multiplies v; multiplying by a power of two is exact.
-  virtual Real cast(Real weight) const {
-    const WeightCast& to = *form_.weight_cast;
+  virtual Real cast(Real weight, const WeightCast& to) const {
     const Real offset = std::ldexp(Real(1), to.offset_log2);
     return round_to(to.format, weight * offset, form_.cast_overflow) / offset;
   }
   void add_weighted(Summary& summary, Real weight, std::span<const Real> value) const override {
     if (!form_.weight_cast) return attest::add_weighted(summary, weight, value);
-    const Real narrow = cast(weight);
+    const Real narrow = cast(weight, *form_.weight_cast);
     summary.row_sum += form_.weight_cast->sum_of_rounded ? narrow : weight;
     for (std::size_t c = 0; c < value.size(); ++c) summary.numerator[c] += narrow * value[c];
   }
@@ -102,7 +101,7 @@ class FlashSteps : public TiledSteps<Real> {
     return (summary.row_max * factor_ + std::log2(summary.row_sum)) * std::numbers::ln2_v<Real>;
   }
   virtual Real reciprocal(Real row_sum) const { return 1 / row_sum; }
-  virtual Real round_output(Real element) const { return round_to(*form_.output_format, element); }
+  virtual Real round_output(Real element, const Format& to) const { return round_to(to, element); }
   void finalize(const Summary& summary, const RowContext&, const TensorView<const Real>&,
                 std::span<Real> output) const override {
     write_output(summary, output);
@@ -129,7 +128,7 @@ class FlashSteps : public TiledSteps<Real> {
       for (std::size_t c = 0; c < output.size(); ++c) output[c] = summary.numerator[c] * factor;
     }
     if (!form_.output_format) return;
-    for (Real& element : output) element = round_output(element);
+    for (Real& element : output) element = round_output(element, *form_.output_format);
   }
 
   FlashForm form_;
