@@ -29,7 +29,7 @@ enum class Underflow {
 /// How a weight is formed from a score s and the running maximum m.
 enum class ExpForm {
   natural,          ///< exp(fl(s - m))
-  folded_base_two,  ///< exp2(fma(s', c, -fl(m' c))), c = fl(scale * log2 e), s' and m' unscaled
+  folded_base_two,  ///< exp2(fma(s', c, -fl(m' c))), c = fl(|scale| log2 e), s' = +-q.k
 };
 
 /// Weights that are rounded to a narrower format before they multiply v.

@@ -218,15 +218,6 @@ TEST(BoundOfFoldedBaseTwo, GrowsWithACommonShiftOfExactScores) {
   EXPECT_GT(worst_ratio(error_bound(accuracy, facts, tiling, 4), facts, got), 1);
 }
 
-TEST(BoundOfFoldedBaseTwo, NeedsAScaleThatIsNotNegative) {
-  VariantRow row;
-  row.inputs = {-1, {1}, {1, 2}, {1, -1}, 1};
-  DeclaredAccuracy accuracy = declared(row.inputs, SummaryScope::row);
-  accuracy.exp_form = ExpForm::folded_base_two;
-  expect_unproven(error_bound(accuracy, facts_of(row), Tiling{}, 2),
-                  "the base-two form needs a scale that is not negative", 1);
-}
-
 TEST(BoundOfNarrowOutputs, IsUnprovenWhereTheFormatOverflows) {
   VariantRow row;
   row.inputs = {1, {1}, {1, 2}, {70000, 70000}, 1};

@@ -159,8 +159,6 @@ std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFact
   const double max_finite = std::min(accuracy.format.max_finite, dot_format.max_finite);
   if (!(std::max(largest_score, facts.dot_magnitude_max) * growth < max_finite / 2))
     return "a score may overflow (assumption A6)";
-  if (accuracy.exp_form == ExpForm::folded_base_two && !(facts.scale >= 0))
-    return "the base-two form needs a scale that is not negative";
   const int offset = accuracy.weight_cast ? accuracy.weight_cast->offset_log2 : 0;
   const double largest = largest_value(facts) * static_cast<double>(facts.keys.size()) *
                          std::exp2(accuracy.lag_log2 + std::max(0, offset));
