@@ -97,7 +97,7 @@ Verdict assume_exp_of_zero(const Kernel& kernel, const Case& on) {
   probe = with_values(std::move(probe), &Case::v, [&](Index b, Index h, Index key, Index c) {
     return key == seen ? values[static_cast<std::size_t>(b + h + c) % values.size()] : 7.0;
   });
-  if (keeps_exact_scores(accuracy)) {
+  if (keeps_exact_scores(accuracy, on.problem.head_dim)) {
     constexpr std::array<double, 8> scores{0, 1, -3, 88, -1000, 0x1p20, -0x1.8p-20, 0x1.23p-2};
     set_scores(
         probe,
@@ -258,7 +258,7 @@ Verdict assume_large_scores(const Kernel& kernel, const Case& on) {
              sum / static_cast<double>(keys / 2),
              "large scores do not give the mean of the largest");
     }
-    if (has_lse(outputs) && keeps_exact_scores(accuracy))
+    if (has_lse(outputs) && keeps_exact_scores(accuracy, on.problem.head_dim))
       equals(tally, {"lse", row}, outputs.lse.get(b, h, query, 0), large,
              "the lse of large scores is not their maximum");
     tally.end_row();

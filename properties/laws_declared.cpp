@@ -198,7 +198,7 @@ Verdict assume_special_values(const Kernel& kernel, const Case& on) {
 Verdict assume_exp_error(const Kernel& kernel, const Case& on) {
   const Case probe = exp_probe(kernel, on);
   const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
-  if (!keeps_exact_scores(accuracy))
+  if (!keeps_exact_scores(accuracy, on.problem.head_dim))
     return Verdict::skipped("the kernel declares scores or exponents that are rounded");
   if (accuracy.weight_cast) return Verdict::skipped("the kernel declares rounded weights");
   if (accuracy.output_format) return Verdict::skipped("the kernel declares rounded outputs");

@@ -62,9 +62,12 @@ std::optional<Verdict> rounds_exact_results(const DeclaredAccuracy& accuracy, Dt
   return std::nullopt;
 }
 
-bool keeps_exact_scores(const DeclaredAccuracy& accuracy) {
+bool keeps_exact_scores(const DeclaredAccuracy& accuracy, Index head_dim) {
+  // No order of d products and additions, split into parts or not, makes many more roundings than
+  // this: a kernel that declares more counts something else, such as narrower inputs.
+  const bool counts_the_dot_product = accuracy.dot_roundings <= 4 * (head_dim + 4);
   return accuracy.exp_form == ExpForm::natural && accuracy.scaled_query_error == 0 &&
-         !accuracy.dot_format;
+         !accuracy.dot_format && counts_the_dot_product;
 }
 
 }  // namespace attest::properties

@@ -28,7 +28,8 @@ void set_scores(Case& probe, const ElementRule& q, const ElementRule& k);
 /// the dtype (a narrower format, a narrower output, an approximate reciprocal).
 std::optional<Verdict> rounds_exact_results(const DeclaredAccuracy& accuracy, Dtype dtype);
 
-/// Whether products with one factor a power of two, and differences of such scores, stay exact.
-bool keeps_exact_scores(const DeclaredAccuracy& accuracy);
+/// Whether a score with one product, of which one factor is a power of two, stays exact, and its
+/// difference from another one as well.
+bool keeps_exact_scores(const DeclaredAccuracy& accuracy, Index head_dim);
 
 }  // namespace attest::properties

@@ -1,6 +1,8 @@
 #include "mutants/declared_mutants.hpp"
 
+#include <algorithm>
 #include <numbers>
+#include <string>
 #include <utility>
 
 #include "attest/tensor.hpp"
@@ -176,16 +178,46 @@ struct FlushesResults : OwnArithmetic<Real> {
   Real product(Real weight, Real value) const override { return flushed(weight * value); }
 };
 
+/// Takes the keys of a tile from the last to the first.
+template <class Real>
+struct ReversedSums : OwnArithmetic<Real> {
+  void absorb_tile(RowSummary<Real>& summary,
+                   const kernels::ScoredTile<Real>& tile) const override {
+    kernels::ScoredTile<Real> reversed = tile;
+    std::reverse(reversed.scores.begin(), reversed.scores.end());
+    std::reverse(reversed.values.begin(), reversed.values.end());
+    OwnArithmetic<Real>::absorb_tile(summary, reversed);
+  }
+};
+
+/// Keeps a maximum until another one is larger by 100 ln 2 (FlashAttention-4: 8 ln 2).
+template <class Real>
+struct LaggingMaximum : OwnArithmetic<Real> {
+  Real next_row_max(Real row_max, Real tile_max) const override {
+    const bool rises = !(tile_max - row_max <= 100 * std::numbers::ln2_v<Real>);
+    return rises ? tile_max : row_max;
+  }
+};
+
+/// A value of 1 that is added first, and 63 that are too small to be added to it one by one.
+std::string lost_addends() {
+  std::string text = "1x1:1x64:1 f32 scale=1 tile=64 vals=lit:1;0";
+  for (int key = 1; key < 64; ++key) text += ",0";
+  text += ";5.9e-8";
+  for (int key = 1; key < 63; ++key) text += ",5.9e-8";
+  return text + ",1";
+}
+
 class Pairs {
  public:
   template <template <class> class Steps>
   void add(std::string_view field, std::string_view truth, std::string_view caught_by,
-           Declare honest, Declare too_little = as_computed) {
+           Declare honest, Declare too_little = as_computed, std::string case_text = {}) {
     const auto make = [&](std::string_view name, std::string_view text, Declare declare) {
       return std::make_unique<DeclaringKernel<Steps>>(description(name, text, field), declare);
     };
     pairs_.push_back({field, make("declares_its_", truth, honest),
-                      make("declares_less_", truth, too_little), caught_by});
+                      make("declares_less_", truth, too_little), caught_by, std::move(case_text)});
   }
   void add(std::string_view field, std::string_view truth, std::string_view caught_by,
            NarrowInputs::Bits bits, Declare honest) {
@@ -268,12 +300,19 @@ std::vector<DeclaredPair> declared_pairs() {
   pairs.add<FlushesResults>("underflow", "results below the normal range become 0",
                             "assume.gradual_underflow",
                             [](DeclaredAccuracy& d) { d.underflow = Underflow::flush_results; });
+  pairs.add<ReversedSums>(
+      "ordered_sums", "a tile is summed from its last key to its first", "bound.out",
+      [](DeclaredAccuracy& d) { d.ordered_sums = false; }, as_computed, lost_addends());
+  pairs.add<LaggingMaximum>(
+      "lag_log2", "the maximum may lag by 2^100", "bound.out",
+      [](DeclaredAccuracy& d) { d.lag_log2 = 100; }, as_computed,
+      "1x1:1x2:1 f32 scale=1 tile=1 vals=lit:1;0,69;1,1e18");
   return pairs.take();
 }
 
 void append_declared_mutants(std::vector<Mutant>& mutants) {
   for (DeclaredPair& pair : declared_pairs())
-    mutants.push_back({std::move(pair.too_little), pair.caught_by});
+    if (pair.case_text.empty()) mutants.push_back({std::move(pair.too_little), pair.caught_by});
 }
 
 }  // namespace attest::mutants
