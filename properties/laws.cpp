@@ -97,7 +97,7 @@ constexpr std::array kLaws{
         "n = 2^k equal scores, sum v / n subnormal => out = sum v / n", assume_gradual_underflow},
     Law{"assume.large_scores",
         "Scores of an eighth of the range give the mean of the largest: nothing overflows (A6).",
-        "s_j = +-T => out = mean of v_j over s_j = T, lse = T", assume_large_scores},
+        "s_j = +-T => out = mean of v_j over s_j = max s, lse = max s", assume_large_scores},
     Law{"assume.special_values",
         "A NaN or an infinity of a visible key shows in the rows that see it and in no other (A1).",
         "v_jc = NaN => out_c(i) = NaN; v_jc = inf => out_c(i) = inf; k_j = NaN => out(i) = NaN",

@@ -107,6 +107,14 @@ struct MaximumSaturates : OwnArithmetic<Real> {
   }
 };
 
+template <class Real>
+struct MaximumStartsAtZero : OwnArithmetic<Real> {
+  Real next_row_max(Real row_max, Real tile_max) const override {
+    const Real next = OwnArithmetic<Real>::next_row_max(row_max, tile_max);
+    return next < 0 ? Real(0) : next;
+  }
+};
+
 /// What `if (score < -max) score = -max` makes of an excluded key.
 class MinusInfinityIsFinite : public Kernel {
  public:
@@ -167,6 +175,9 @@ void append_assumption_mutants(std::vector<Mutant>& mutants) {
   mutants.push_back(tiled_mutant<InfiniteValuesAreFinite>(
       "infinite_values_are_finite", "an infinite value counts as the largest finite number",
       "assume.special_values"));
+  mutants.push_back(tiled_mutant<MaximumStartsAtZero>("maximum_starts_at_zero",
+                                                      "a running maximum below 0 is replaced by 0",
+                                                      "assume.large_scores"));
   mutants.push_back(tiled_mutant<MaximumSaturates>(
       "maximum_saturates", "the running maximum is kept within 2^63", "assume.large_scores"));
 }
