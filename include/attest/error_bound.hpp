@@ -69,11 +69,9 @@ RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
 RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const Tiling& tiling,
                      Index seq_kv, BoundTier tier = BoundTier::order_aware);
 
-/// Tier 3: the error of the outputs that roundings with independent signs exceed with probability
-/// of at most 2 exp(-lambda^2 / 2) a sum (Hoeffding 1963). They are not independent: a warning,
-/// never a verdict.
-std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFacts& facts,
-                                   std::span<const PathCounts> paths, double lambda = 6);
+/// Tier 3: what the error of an output exceeds with a probability of about 2 exp(-lambda^2 / 2) for
+/// each sum, if the roundings are independent and have no bias (Hoeffding 1963; Higham and Mary
+/// 2019). They are neither, so this is a level for warnings, never a verdict.
 std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                                    const Tiling& tiling, Index seq_kv, double lambda = 6);
 

@@ -118,14 +118,6 @@ RowBound theorems_1_and_2(const DeclaredAccuracy& accuracy, const RowFacts& fact
   return finite_or_unproven(std::move(bound));
 }
 
-std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
-  std::vector<ScoredKey> keys(facts.keys.size());
-  for (std::size_t j = 0; j < keys.size(); ++j)
-    keys[j] = {facts.keys[j], facts.score[j],
-               facts.score_radius[j] + score_error_bound(accuracy, facts, j)};
-  return keys;
-}
-
 /// Tier 1, and tier 2 where an order is given.
 RowBound bound_of_order(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                         std::span<const PathCounts> paths, const EvaluationOrder* order) {
@@ -160,12 +152,6 @@ RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, co
   if (facts.has_sink()) keys.pop_back();
   const EvaluationOrder order = evaluation_order(accuracy, tiling, seq_kv, keys);
   return bound_of_order(accuracy, facts, paths, &order);
-}
-
-std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFacts& facts,
-                                   const Tiling& tiling, Index seq_kv, double lambda) {
-  return probable_error(
-      accuracy, facts, count_paths(accuracy, tiling, seq_kv, scored_keys(accuracy, facts)), lambda);
 }
 
 SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,

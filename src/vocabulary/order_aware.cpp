@@ -12,16 +12,21 @@ struct PartialSums {
   std::vector<double> magnitude;  ///< sum p_j |v_jc|
   std::vector<double> moved;      ///< sum p_j W_j |v_jc|: how far the exact sum may be shifted
   std::vector<double> error;      ///< of the computed sum against the shifted one
+  std::vector<double> squares;    ///< of the partial sums and products that were rounded
 
   explicit PartialSums(std::size_t columns)
-      : exact(columns), magnitude(columns), moved(columns), error(columns) {}
+      : exact(columns), magnitude(columns), moved(columns), error(columns), squares(columns) {}
 };
+
+enum class Want { error, squares };
 
 class Accumulation {
  public:
-  Accumulation(const DeclaredAccuracy& accuracy, const RowFacts& facts, const RowTerms& terms)
+  Accumulation(const DeclaredAccuracy& accuracy, const RowFacts& facts, const RowTerms& terms,
+               Want want)
       : facts_(facts),
         terms_(terms),
+        want_(want),
         u_(accuracy.format.unit_roundoff),
         // p_j is an upper bound with relative slack below 2^-40, and the sums are formed in double.
         reading_(0x1p-39 + static_cast<double>(facts.keys.size()) * 0x1p-51) {
@@ -44,11 +49,18 @@ class Accumulation {
       sums.moved[c] += moved * size;
       sums.error[c] += product * size;
     }
+    if (want_ == Want::squares)
+      for (std::size_t c = 0; c < columns; ++c) sums.squares[c] += p * value[c] * p * value[c];
     round(sums);
   }
 
   /// One rounding of the whole partial sum: of an addition, or of a rescale.
   void round(PartialSums& sums) const {
+    if (want_ == Want::squares) {
+      for (std::size_t c = 0; c < sums.exact.size(); ++c)
+        sums.squares[c] += sums.exact[c] * sums.exact[c];
+      return;
+    }
     for (std::size_t c = 0; c < sums.exact.size(); ++c)
       sums.error[c] = sums.error[c] * (1 + u_) +
                       u_ * (std::abs(sums.exact[c]) + reading_ * sums.magnitude[c] + sums.moved[c]);
@@ -60,6 +72,7 @@ class Accumulation {
       into.magnitude[c] += from.magnitude[c];
       into.moved[c] += from.moved[c];
       into.error[c] += from.error[c];
+      into.squares[c] += from.squares[c];
     }
     round(into);
   }
@@ -67,6 +80,7 @@ class Accumulation {
  private:
   const RowFacts& facts_;
   const RowTerms& terms_;
+  Want want_;
   double u_;
   double reading_;
   double product_error_ = 0;
@@ -87,13 +101,9 @@ PartialSums sum_unit(const Accumulation& accumulation, const UnitOrder& unit,
   return sums;
 }
 
-}  // namespace
-
-std::vector<double> order_aware_sums(const DeclaredAccuracy& accuracy, const RowFacts& facts,
-                                     const RowTerms& terms, const EvaluationOrder& order) {
-  const Accumulation accumulation(accuracy, facts, terms);
+PartialSums sum_row(const Accumulation& accumulation, const RowFacts& facts,
+                    const EvaluationOrder& order) {
   std::vector<PartialSums> stack;
-  std::vector<MaxRange> maxima;
   for (const MergeNode& node : order.nodes) {
     if (node.is_leaf()) {
       stack.push_back(
@@ -113,11 +123,24 @@ std::vector<double> order_aware_sums(const DeclaredAccuracy& accuracy, const Row
       accumulation.merge(left, right);
     }
   }
-  std::vector<double> errors = std::move(stack.back().error);
+  return std::move(stack.back());
+}
+
+}  // namespace
+
+std::vector<double> order_aware_sums(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                                     const RowTerms& terms, const EvaluationOrder& order) {
+  std::vector<double> errors =
+      sum_row(Accumulation(accuracy, facts, terms, Want::error), facts, order).error;
   // Products of subnormal values underflow in the sums above.
   const double lost = static_cast<double>(facts.keys.size()) * 8 * kSmallestNumber;
   for (double& error : errors) error = error * (1 + 0x1p-31) + lost;
   return errors;
+}
+
+std::vector<double> squares_of_rounded_sums(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                                            const RowTerms& terms, const EvaluationOrder& order) {
+  return sum_row(Accumulation(accuracy, facts, terms, Want::squares), facts, order).squares;
 }
 
 }  // namespace attest

@@ -14,4 +14,9 @@ namespace attest {
 std::vector<double> order_aware_sums(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                                      const RowTerms& terms, const EvaluationOrder& order);
 
+/// Per column the sum of the squares of all that is rounded on the way: u times its root is the
+/// deviation of the numerator under independent roundings. The same precondition.
+std::vector<double> squares_of_rounded_sums(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                                            const RowTerms& terms, const EvaluationOrder& order);
+
 }  // namespace attest

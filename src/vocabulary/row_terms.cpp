@@ -189,6 +189,14 @@ RowTerms row_terms(const DeclaredAccuracy& accuracy, const RowFacts& facts,
   return terms;
 }
 
+std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
+  std::vector<ScoredKey> keys(facts.keys.size());
+  for (std::size_t j = 0; j < keys.size(); ++j)
+    keys[j] = {facts.keys[j], facts.score[j],
+               facts.score_radius[j] + score_error_bound(accuracy, facts, j)};
+  return keys;
+}
+
 RowBound unproven_bound(std::string reason, std::size_t columns) {
   return {std::vector<double>(columns, kInfinity), kInfinity, std::move(reason)};
 }

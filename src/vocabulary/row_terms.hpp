@@ -59,6 +59,9 @@ std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFact
 RowTerms row_terms(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                    std::span<const PathCounts> paths);
 
+/// The keys of a row as count_paths wants them.
+std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFacts& facts);
+
 /// A bound that says why there is none.
 RowBound unproven_bound(std::string reason, std::size_t columns);
 
