@@ -12,6 +12,7 @@ std::span<const Mutant> all() {
     append_call_mutants(made);
     append_assumption_mutants(made);
     append_declared_mutants(made);
+    append_weight_mutants(made);
     return made;
   }();
   return mutants;

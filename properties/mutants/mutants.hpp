@@ -30,5 +30,6 @@ void append_output_mutants(std::vector<Mutant>& mutants);
 void append_call_mutants(std::vector<Mutant>& mutants);
 void append_assumption_mutants(std::vector<Mutant>& mutants);
 void append_declared_mutants(std::vector<Mutant>& mutants);
+void append_weight_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants
