@@ -151,14 +151,14 @@ Verdict assume_exp_of_minus_infinity(const Kernel& kernel, const Case& on) {
   probe = with_values(std::move(probe), &Case::v, [&](Index b, Index h, Index key, Index c) {
     return weighs(b, h, key) ? static_cast<double>(key % 5 - 2 + c) : 0x1p100;
   });
-  const Verdict some = exact_outputs(
+  Verdict some = exact_outputs(
       kernel, probe,
       [&](const RowIndex& row, Index c) {
         const Index kv_head = probe.problem.kv_head(row.head);
         double sum = 0;
         for (Index key = 0; key < keys; ++key)
           if (weighs(row.batch, kv_head, key)) sum += probe.v.get(row.batch, kv_head, key, c);
-        return sum / static_cast<double>(keys / 2);
+        return sum / (static_cast<double>(keys) / 2);
       },
       "a score of -inf has weight");
   if (some.outcome != Outcome::ok) return some;

@@ -132,6 +132,7 @@ Case exp_probe(const Kernel& kernel, const Case& on) {
   // Down to where f32 underflows; for f64 as far as the enclosure has digits.
   const double most = problem.dtype == Dtype::f32 ? 52 : 300;
   std::vector<double> distances;
+  distances.reserve(static_cast<std::size_t>(problem.batch * problem.heads_kv));
   for (Index i = 0; i < problem.batch * problem.heads_kv; ++i)
     distances.push_back(draw_distance(random, most));
   set_scores(

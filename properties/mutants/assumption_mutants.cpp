@@ -11,7 +11,7 @@ namespace {
 
 template <class Real>
 struct ExpOfZeroBelowOne : OwnArithmetic<Real> {
-  Real weight(Real argument) const override {
+  Real exp_of(Real argument) const override {
     return argument == 0 ? 1 - kUnit<Real> : std::exp(argument);
   }
 };

@@ -81,14 +81,14 @@ class NarrowInputs : public Kernel {
 
 template <class Real>
 struct ExpOfFourUlp : OwnArithmetic<Real> {
-  Real weight(Real argument) const override {
+  Real exp_of(Real argument) const override {
     return argument == 0 ? 1 : std::exp(argument) * (1 + 8 * kUnit<Real>);
   }
 };
 
 template <class Real>
 struct ExpFlushes : OwnArithmetic<Real> {
-  Real weight(Real argument) const override {
+  Real exp_of(Real argument) const override {
     const Real exact = std::exp(argument);
     return exact < std::numeric_limits<Real>::min() ? 0 : exact;
   }
@@ -96,14 +96,14 @@ struct ExpFlushes : OwnArithmetic<Real> {
 
 template <class Real>
 struct BiasedExp : OwnArithmetic<Real> {
-  Real weight(Real argument) const override {
+  Real exp_of(Real argument) const override {
     return argument == 0 ? 1 : std::exp(argument) * (1 + 60 * kUnit<Real>);
   }
 };
 
 template <class Real>
 struct FoldedExp : OwnArithmetic<Real> {
-  Real weight_of(Real score, Real row_max) const override {
+  Real weight_under(Real score, Real row_max) const override {
     constexpr Real kLog2E = std::numbers::log2e_v<Real>;
     return std::exp2(std::fma(score, kLog2E, -(row_max * kLog2E)));
   }
@@ -225,7 +225,7 @@ class Pairs {
       return std::make_unique<NarrowInputs>(description(name, truth, field), bits, declare);
     };
     pairs_.push_back(
-        {field, make("declares_its_", honest), make("declares_less_", as_computed), caught_by});
+        {field, make("declares_its_", honest), make("declares_less_", as_computed), caught_by, {}});
   }
   std::vector<DeclaredPair> take() { return std::move(pairs_); }
 

@@ -13,7 +13,7 @@ struct DeclaredPair {
   std::unique_ptr<Kernel> honest;
   std::unique_ptr<Kernel> too_little;
   std::string_view caught_by;  ///< law that `too_little` breaks and `honest` keeps
-  std::string case_text = {};  ///< the case that shows it; empty: cases as they are drawn
+  std::string case_text;       ///< the case that shows it; empty: cases as they are drawn
 };
 
 std::vector<DeclaredPair> declared_pairs();

@@ -16,14 +16,14 @@ struct OwnArithmetic : kernels::TiledSteps<Real> {
   virtual Real add(Real left, Real right) const { return left + right; }
   virtual Real product(Real weight, Real value) const { return weight * value; }
   /// exp of an argument <= 0.
-  virtual Real weight(Real argument) const { return std::exp(argument); }
+  virtual Real exp_of(Real argument) const { return std::exp(argument); }
   /// Weight of a score under a maximum.
-  virtual Real weight_of(Real score, Real row_max) const { return weight(score - row_max); }
+  virtual Real weight_under(Real score, Real row_max) const { return exp_of(score - row_max); }
   virtual bool takes(Real /*score*/) const { return true; }
 
   void raise_row_max(Summary& summary, Real row_max) const override {
     if (summary.row_max != row_max && !summary.is_identity()) {
-      const Real factor = weight(summary.row_max - row_max);
+      const Real factor = exp_of(summary.row_max - row_max);
       summary.row_sum *= factor;
       for (Real& element : summary.numerator) element *= factor;
     }
@@ -37,7 +37,7 @@ struct OwnArithmetic : kernels::TiledSteps<Real> {
     raise_row_max(summary, this->next_row_max(summary.row_max, tile_max));
     for (std::size_t j = 0; j < tile.scores.size(); ++j) {
       if (!takes(tile.scores[j])) continue;
-      const Real own = weight_of(tile.scores[j], summary.row_max);
+      const Real own = weight_under(tile.scores[j], summary.row_max);
       summary.row_sum = add(summary.row_sum, own);
       for (std::size_t c = 0; c < summary.numerator.size(); ++c)
         summary.numerator[c] = add(summary.numerator[c], product(own, tile.values[j][c]));
