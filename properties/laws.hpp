@@ -75,6 +75,17 @@ Verdict symmetry_duplicate_keys(const Kernel& kernel, const Case& on);
 Verdict bound_out(const Kernel& kernel, const Case& on);
 Verdict bound_lse(const Kernel& kernel, const Case& on);
 
+// assume: what the bounds take for granted, and what a kernel says of itself (section 2 of
+// docs/numerics.md). These laws make a probe of their own out of the shape of the case.
+Verdict assume_exp_of_zero(const Kernel& kernel, const Case& on);
+Verdict assume_exp_of_minus_infinity(const Kernel& kernel, const Case& on);
+Verdict assume_nearest_even(const Kernel& kernel, const Case& on);
+Verdict assume_gradual_underflow(const Kernel& kernel, const Case& on);
+Verdict assume_large_scores(const Kernel& kernel, const Case& on);
+Verdict assume_special_values(const Kernel& kernel, const Case& on);
+Verdict assume_exp_error(const Kernel& kernel, const Case& on);
+Verdict assume_log_error(const Kernel& kernel, const Case& on);
+
 // contract: what a call may touch.
 Verdict contract_inputs_untouched(const Kernel& kernel, const Case& on);
 Verdict contract_outputs_written(const Kernel& kernel, const Case& on);

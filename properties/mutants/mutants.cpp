@@ -10,6 +10,8 @@ std::span<const Mutant> all() {
     append_mask_mutants(made);
     append_output_mutants(made);
     append_call_mutants(made);
+    append_assumption_mutants(made);
+    append_declared_mutants(made);
     append_weight_mutants(made);
     return made;
   }();

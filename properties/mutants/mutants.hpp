@@ -28,6 +28,8 @@ void append_tile_mutants(std::vector<Mutant>& mutants);
 void append_mask_mutants(std::vector<Mutant>& mutants);
 void append_output_mutants(std::vector<Mutant>& mutants);
 void append_call_mutants(std::vector<Mutant>& mutants);
+void append_assumption_mutants(std::vector<Mutant>& mutants);
+void append_declared_mutants(std::vector<Mutant>& mutants);
 void append_weight_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants

@@ -1,0 +1,73 @@
+#include "properties/probe.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "properties/derive.hpp"
+
+namespace attest::properties {
+
+std::uint64_t seed_of(const Case& on) {
+  return on.values.kind == ValueRecipe::Kind::literal ? 0 : on.values.seed;
+}
+
+Index power_of_two_keys(const Case& on) {
+  const Index near = std::clamp(on.problem.seq_kv, Index{2}, Index{128});
+  return static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(near)));
+}
+
+Case blank_probe(const Kernel& kernel, const Case& on, Index keys, Index columns) {
+  Case probe;
+  Problem& problem = probe.problem;
+  problem.batch = on.problem.batch;
+  problem.heads_q = on.problem.heads_q;
+  problem.heads_kv = on.problem.heads_kv;
+  problem.seq_q = on.problem.seq_q;
+  problem.seq_kv = keys;
+  problem.head_dim = on.problem.head_dim;
+  problem.head_dim_v = columns;
+  problem.dtype = on.problem.dtype;
+  problem.scale = {false, 1.0};
+  problem.lse = LseForm::natural;
+  if (!check_support(kernel.description().capabilities, problem).ok()) problem.lse = LseForm::none;
+  probe.tiling = on.tiling;
+  const auto zero = [](Index, Index, Index, Index) { return 0.0; };
+  probe.q = filled(problem.dtype, problem.q_extents(), zero);
+  probe.k = filled(problem.dtype, problem.k_extents(), zero);
+  probe.v = filled(problem.dtype, problem.v_extents(), zero);
+  becomes_literal(probe);
+  return with_fitting_tiling(std::move(probe));
+}
+
+void set_scores(Case& probe, const ElementRule& q, const ElementRule& k) {
+  const auto first_column = [](const ElementRule& rule) {
+    return [&rule](Index b, Index h, Index row, Index column) {
+      return column == 0 ? rule(b, h, row, column) : 0.0;
+    };
+  };
+  probe = with_values(std::move(probe), &Case::q, first_column(q));
+  probe = with_values(std::move(probe), &Case::k, first_column(k));
+}
+
+std::optional<Verdict> rounds_exact_results(const DeclaredAccuracy& accuracy, Dtype dtype) {
+  const Format format = format_of(dtype);
+  if (!(accuracy.format == format))
+    return Verdict::skipped("the kernel declares another format than that of the dtype");
+  if (accuracy.output_format && !(*accuracy.output_format == format))
+    return Verdict::skipped("the kernel declares outputs of another format");
+  if (accuracy.reciprocal_relative_error > 0 || accuracy.division_roundings > 2)
+    return Verdict::skipped("the kernel declares a division that may round exact quotients");
+  if (accuracy.weight_cast && accuracy.weight_cast->offset_log2 < 0)
+    return Verdict::skipped("the kernel declares weights that are made smaller");
+  return std::nullopt;
+}
+
+bool keeps_exact_scores(const DeclaredAccuracy& accuracy, Index head_dim) {
+  // No order of d products and additions, split into parts or not, makes many more roundings than
+  // this: a kernel that declares more counts something else, such as narrower inputs.
+  const bool counts_the_dot_product = accuracy.dot_roundings <= 4 * (head_dim + 4);
+  return accuracy.exp_form == ExpForm::natural && accuracy.scaled_query_error == 0 &&
+         !accuracy.dot_format && counts_the_dot_product;
+}
+
+}  // namespace attest::properties
