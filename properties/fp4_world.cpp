@@ -1,0 +1,245 @@
+#include "properties/fp4_world.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "properties/run_kernel.hpp"
+#include "reference/oracle.hpp"
+
+namespace attest::properties {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Problem one_row(Index keys, Index columns) {
+  Problem problem;
+  problem.seq_kv = keys;
+  problem.head_dim_v = columns;
+  problem.lse = LseForm::natural;
+  return problem;
+}
+
+/// o_c = sum_j p_j v_jc from enclosures of the p_j, for columns of at most three keys.
+///
+/// Let |p_j - h_j| <= e_j with a double h_j (e_j = |low| + radius). In double, every term h_j v_jc
+/// passes one rounding of its product and at most two of the sum (the first addition is to 0 and
+/// exact), each a factor within 1 +- u, u = 2^-53; products and sums do not underflow, for h_j is 0
+/// or above 2^-1000 and |v_jc| is 0 or at least 1/2. Hence
+///   |computed - o_c| <= sum_j (e_j + ((1 + u)^3 - 1) h_j) |v_jc| <= sum_j a_j |v_jc|
+/// with a_j = e_j + 2^-51 h_j, because (1 + u)^3 - 1 < 4u. The a_j and their sum are formed in
+/// double as well: up to eight roundings, covered by the factor 1 + 2^-49.
+std::vector<Enclosure> weighted_values(const std::vector<Enclosure>& probability,
+                                       const std::vector<double>& value, std::size_t columns) {
+  std::vector<double> sum(columns, 0.0);
+  std::vector<double> radius(columns, 0.0);
+  for (std::size_t j = 0; j < probability.size(); ++j) {
+    const Enclosure& p = probability[j];
+    const double uncertain = std::abs(p.low) + p.radius + 0x1p-51 * p.high;
+    for (std::size_t c = 0; c < columns; ++c) {
+      sum[c] += p.high * value[j * columns + c];
+      radius[c] += uncertain * std::abs(value[j * columns + c]);
+    }
+  }
+  std::vector<Enclosure> outputs(columns);
+  for (std::size_t c = 0; c < columns; ++c) outputs[c] = {sum[c], 0, radius[c] * (1 + 0x1p-49)};
+  return outputs;
+}
+
+bool same_paths(const std::vector<PathCounts>& left, const std::vector<PathCounts>& right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const PathCounts& a, const PathCounts& b) {
+                      return a.additions == b.additions && a.rescales == b.rescales &&
+                             a.row_max_upper == b.row_max_upper;
+                    });
+}
+
+/// Outputs that the bound would let be anything of the size of the values.
+Index count_uninformative(const RowFacts& facts, const RowBound& bound) {
+  Index count = 0;
+  for (std::size_t c = 0; c < bound.output.size(); ++c) {
+    const double magnitude = value_magnitude(facts, c);
+    if (magnitude > 0 && !(bound.output[c] < magnitude)) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+Fp4World::Fp4World(Index keys) : keys_(keys), columns_(Index{1} << (4 * keys)) {
+  // A score is a product of two codes and exact; adding 0 makes one zero of both.
+  std::map<std::vector<double>, std::size_t> class_of;
+  for (Index pair = 0; pair < pairs(); ++pair) {
+    std::vector<double> scores;
+    for (Index j = 0; j < keys_; ++j) scores.push_back(query(pair) * key(pair, j) + 0.0);
+    const auto [at, is_new] = class_of.try_emplace(std::move(scores), classes_.size());
+    if (is_new) classes_.emplace_back();
+    classes_[at->second].push_back(pair);
+  }
+}
+
+Case Fp4World::wide_case(Index pair) const {
+  Case made;
+  made.problem = one_row(keys_, columns_);
+  becomes_literal(made);
+  made.q = Tensor(Dtype::f32, made.problem.q_extents());
+  made.k = Tensor(Dtype::f32, made.problem.k_extents());
+  made.v = filled(Dtype::f32, made.problem.v_extents(),
+                  [&](Index, Index, Index j, Index column) { return value(column, j); });
+  set_pair(made, pair);
+  return made;
+}
+
+Case Fp4World::single_case(Index pair, Index column, const Tiling& tiling) const {
+  Case made;
+  made.problem = one_row(keys_, 1);
+  made.tiling = tiling;
+  becomes_literal(made);
+  made.q = Tensor(Dtype::f32, made.problem.q_extents());
+  made.k = Tensor(Dtype::f32, made.problem.k_extents());
+  made.v = filled(Dtype::f32, made.problem.v_extents(),
+                  [&](Index, Index, Index j, Index) { return value(column, j); });
+  set_pair(made, pair);
+  return made;
+}
+
+void Fp4World::set_pair(Case& wide, Index pair) const {
+  wide.q.set(0, 0, 0, 0, query(pair));
+  for (Index j = 0; j < keys_; ++j) wide.k.set(0, 0, j, 0, key(pair, j));
+}
+
+std::optional<RowFacts> Fp4World::exact_row(Index pair) const {
+  // With the identity for v the outputs are the probabilities.
+  Case weights;
+  weights.problem = one_row(keys_, keys_);
+  weights.q = Tensor(Dtype::f32, weights.problem.q_extents());
+  weights.k = Tensor(Dtype::f32, weights.problem.k_extents());
+  weights.v = filled(Dtype::f32, weights.problem.v_extents(),
+                     [](Index, Index, Index j, Index c) { return j == c ? 1.0 : 0.0; });
+  set_pair(weights, pair);
+  const Case& of = weights;
+  const reference::Inputs inputs{&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
+  auto facts = reference::enclose_row(inputs, {0, 0, 0}, reference::kPrecisionLadder.front());
+  if (!facts) return std::nullopt;
+  const auto columns = static_cast<std::size_t>(columns_);
+  facts->value.resize(static_cast<std::size_t>(keys_) * columns);
+  for (Index j = 0; j < keys_; ++j)
+    for (Index c = 0; c < columns_; ++c)
+      facts->value[static_cast<std::size_t>(j * columns_ + c)] = value(c, j);
+  facts->output = weighted_values(facts->output, facts->value, columns);
+  return facts;
+}
+
+void WorldTally::append(const WorldTally& later) {
+  outputs += later.outputs;
+  lse_values += later.lse_values;
+  violations += later.violations;
+  undecided += later.undecided;
+  uninformative += later.uninformative;
+  const auto keep_larger = [](std::optional<WorldElement>& kept,
+                              const std::optional<WorldElement>& next) {
+    if (next && (!kept || next->ratio > kept->ratio)) kept = next;
+  };
+  keep_larger(worst_out, later.worst_out);
+  keep_larger(worst_lse, later.worst_lse);
+  if (!first_violation) first_violation = later.first_violation;
+  if (failure.empty()) failure = later.failure;
+}
+
+WorldJudge::WorldJudge(const Fp4World& world, const Kernel& kernel, std::span<const Tiling> tilings)
+    : world_(world),
+      kernel_(kernel),
+      tilings_(tilings),
+      wide_(world.wide_case(0)),
+      accuracy_(kernel.accuracy(wide_.problem)) {}
+
+std::size_t WorldJudge::limit_for(const Tiling& tiling, const RowFacts& facts,
+                                  const std::vector<ScoredKey>& keys) {
+  std::vector<PathCounts> paths = count_paths(accuracy_, tiling, world_.keys(), keys);
+  const auto known = std::find_if(limits_.begin(), limits_.end(), [&](const Limit& limit) {
+    return same_paths(limit.paths, paths);
+  });
+  if (known != limits_.end()) return static_cast<std::size_t>(known - limits_.begin());
+  Limit limit{std::move(paths), {}, 0};
+  limit.bound = error_bound(accuracy_, facts, limit.paths);
+  limit.uninformative = count_uninformative(facts, limit.bound);
+  limits_.push_back(std::move(limit));
+  return limits_.size() - 1;
+}
+
+WorldTally WorldJudge::judge(Index class_number) {
+  WorldTally tally;
+  const std::vector<Index>& pairs = world_.pairs_of(class_number);
+  const std::optional<RowFacts> facts = world_.exact_row(pairs.front());
+  if (!facts) {
+    tally.failure = "the oracle refuses a row";
+    return tally;
+  }
+  std::vector<ScoredKey> keys;
+  for (std::size_t j = 0; j < facts->keys.size(); ++j)
+    keys.push_back(
+        {facts->keys[j], facts->score[j],
+         facts->score_radius[j] + score_error_bound(accuracy_, facts->scale, facts->head_dim,
+                                                    facts->score_magnitude[j])});
+  limits_.clear();
+  std::vector<std::size_t> limit_of;
+  for (const Tiling& tiling : tilings_) limit_of.push_back(limit_for(tiling, *facts, keys));
+  for (const Index pair : pairs) {
+    world_.set_pair(wide_, pair);
+    for (std::size_t tiling = 0; tiling < tilings_.size(); ++tiling) {
+      wide_.tiling = tilings_[tiling];
+      const Outputs outputs = run_in_place(kernel_, wide_);
+      if (const auto verdict = stopped(outputs, wide_)) {
+        tally.failure = verdict->reason;
+        return tally;
+      }
+      judge_call(tally, *facts, limits_[limit_of[tiling]], outputs,
+                 {Part::out, pair, 0, tiling, 0, {}});
+    }
+  }
+  return tally;
+}
+
+void WorldJudge::judge_call(WorldTally& tally, const RowFacts& facts, const Limit& limit,
+                            const Outputs& outputs, const WorldElement& place) const {
+  const auto columns = static_cast<Index>(facts.output.size());
+  tally.outputs += columns;
+  ++tally.lse_values;
+  tally.uninformative += limit.uninformative;
+  if (!limit.bound.proven()) {
+    tally.undecided += columns + 1;
+    return;
+  }
+  const auto judge_element = [&](const Enclosure& want, double got, double bound,
+                                 std::optional<WorldElement>& worst, Part part, Index column) {
+    double error = want.distance_upper(got);
+    if (error <= bound && (worst && error <= worst->ratio * bound)) return;  // nothing new
+    if (std::isnan(error)) error = kInfinity;
+    const bool violated = error > bound && !(want.distance_lower(got) <= bound);
+    if (error > bound && !violated) {
+      ++tally.undecided;
+      return;
+    }
+    if (violated) ++tally.violations;
+    const double ratio = error == 0 ? 0 : error / bound;
+    const bool first = violated && !tally.first_violation;
+    const bool larger = !worst || ratio > worst->ratio;
+    if (!first && !larger) return;
+    WorldElement found = place;
+    found.part = part;
+    found.column = column;
+    found.ratio = ratio;
+    found.witness = {part == Part::out ? "out" : "lse", {0, 0, 0}, 0, got, want, error, bound};
+    if (first) tally.first_violation = found;
+    if (larger) worst = std::move(found);
+  };
+  const auto out = outputs.out.ref().as<const float>();
+  for (Index c = 0; c < columns; ++c)
+    judge_element(facts.output[static_cast<std::size_t>(c)], static_cast<double>(out(0, 0, 0, c)),
+                  limit.bound.output[static_cast<std::size_t>(c)], tally.worst_out, Part::out, c);
+  judge_element(facts.lse, outputs.lse.get(0, 0, 0, 0), limit.bound.lse, tally.worst_lse, Part::lse,
+                0);
+}
+
+}  // namespace attest::properties
