@@ -69,13 +69,14 @@ Index count_uninformative(const RowFacts& facts, const RowBound& bound) {
 
 Fp4World::Fp4World(Index keys) : keys_(keys), columns_(Index{1} << (4 * keys)) {
   // A score is a product of two codes and exact; adding 0 makes one zero of both.
-  std::map<std::vector<double>, std::size_t> class_of;
+  std::map<std::vector<double>, std::size_t> open_group;
   for (Index pair = 0; pair < pairs(); ++pair) {
     std::vector<double> scores;
     for (Index j = 0; j < keys_; ++j) scores.push_back(query(pair) * key(pair, j) + 0.0);
-    const auto [at, is_new] = class_of.try_emplace(std::move(scores), classes_.size());
-    if (is_new) classes_.emplace_back();
-    classes_[at->second].push_back(pair);
+    std::size_t& group = open_group.try_emplace(std::move(scores), groups_.size()).first->second;
+    if (group < groups_.size() && groups_[group].size() == kMostPairs) group = groups_.size();
+    if (group == groups_.size()) groups_.emplace_back();
+    groups_[group].push_back(pair);
   }
 }
 
@@ -168,9 +169,9 @@ std::size_t WorldJudge::limit_for(const Tiling& tiling, const RowFacts& facts,
   return limits_.size() - 1;
 }
 
-WorldTally WorldJudge::judge(Index class_number) {
+WorldTally WorldJudge::judge(Index group) {
   WorldTally tally;
-  const std::vector<Index>& pairs = world_.pairs_of(class_number);
+  const std::vector<Index>& pairs = world_.pairs_of(group);
   const std::optional<RowFacts> facts = world_.exact_row(pairs.front());
   if (!facts) {
     tally.failure = "the oracle refuses a row";

@@ -2,7 +2,7 @@
 //
 // An input is (q, k_0 .. k_n-1, v_0 .. v_n-1), 16^(2n+1) of them. The kernel is run on every one of
 // them: the 16^n value tuples of a pair (q, k) are the output columns of one call. Pairs with the
-// same exact scores are a class; they share their truth, not their run.
+// same exact scores share their truth, not their run; up to kMostPairs of them are a group.
 #pragma once
 
 #include <array>
@@ -28,6 +28,7 @@ inline constexpr std::array<double, 16> kFp4{0,   0.5,  1,  1.5,  2,  3,  4,  6,
 class Fp4World {
  public:
   static constexpr Index kMaxKeys = 3;
+  static constexpr std::size_t kMostPairs = 8;  ///< of a group
 
   /// Precondition: 1 <= keys <= kMaxKeys.
   explicit Fp4World(Index keys);
@@ -36,10 +37,10 @@ class Fp4World {
   Index columns() const { return columns_; }           ///< 16^keys value tuples
   Index pairs() const { return columns_ * 16; }        ///< (q, k)
   Index inputs() const { return pairs() * columns_; }  ///< 16^(2 keys + 1)
-  Index classes() const { return static_cast<Index>(classes_.size()); }
-  /// The pairs with the same exact scores, ascending; classes are in the order of their first pair.
-  const std::vector<Index>& pairs_of(Index class_number) const {
-    return classes_[static_cast<std::size_t>(class_number)];
+  Index groups() const { return static_cast<Index>(groups_.size()); }
+  /// Pairs with the same exact scores, ascending; groups are in the order of their first pair.
+  const std::vector<Index>& pairs_of(Index group) const {
+    return groups_[static_cast<std::size_t>(group)];
   }
 
   double query(Index pair) const { return code(pair / columns_); }
@@ -62,7 +63,7 @@ class Fp4World {
 
   Index keys_;
   Index columns_;
-  std::vector<std::vector<Index>> classes_;
+  std::vector<std::vector<Index>> groups_;
 };
 
 /// One element of the world, under one of the tilings of a run.
@@ -75,7 +76,7 @@ struct WorldElement {
   Witness witness;
 };
 
-/// What was found in some classes of a world.
+/// What was found in some groups of a world.
 struct WorldTally {
   Index outputs = 0;        ///< compared
   Index lse_values = 0;     ///< compared
@@ -87,18 +88,18 @@ struct WorldTally {
   std::optional<WorldElement> first_violation;
   std::string failure;  ///< why a call gave no outputs; empty: none failed
 
-  /// Appends what was found in later classes: on a tie the earlier element stays, so that the sum
-  /// over classes in their order does not depend on who judged them.
+  /// Appends what was found in later groups: on a tie the earlier element stays, so that the sum
+  /// over groups in their order does not depend on who judged them.
   void append(const WorldTally& later);
 };
 
-/// Judges classes for one kernel. Not shared between threads.
+/// Judges groups for one kernel. Not shared between threads.
 class WorldJudge {
  public:
   /// All arguments are kept by reference.
   WorldJudge(const Fp4World& world, const Kernel& kernel, std::span<const Tiling> tilings);
 
-  WorldTally judge(Index class_number);
+  WorldTally judge(Index group);
 
  private:
   /// Ways that round the keys equally often have the same bound.
@@ -125,13 +126,13 @@ struct WorldPlan {
   const Fp4World* world = nullptr;
   const Kernel* kernel = nullptr;
   std::vector<Tiling> tilings;
-  Index first_class = 0;
+  Index first_group = 0;
   int jobs = 1;
-  const std::atomic<bool>* stop = nullptr;  ///< set: no new class
+  const std::atomic<bool>* stop = nullptr;  ///< set: no new group
 };
 
-/// Hands the tally of every class from first_class on to `sink`, on the calling thread and in the
-/// order of the classes. Returns the first class that was not judged.
+/// Hands the tally of every group from first_group on to `sink`, on the calling thread and in the
+/// order of the groups. Returns the first group that was not judged.
 Index run_world(const WorldPlan& plan, const std::function<void(const WorldTally&)>& sink);
 
 }  // namespace attest::properties

@@ -12,20 +12,20 @@ namespace {
 /// Workers do not run far ahead of the sink, so that a stop takes effect soon everywhere.
 constexpr Index kMaxAhead = 64;
 
-/// Worker threads judge classes in any order; the calling thread takes them in order.
+/// Worker threads judge groups in any order; the calling thread takes them in order.
 class WorldPool {
  public:
   explicit WorldPool(const WorldPlan& plan)
       : plan_(plan),
-        next_(plan.first_class),
-        taken_(plan.first_class),
+        next_(plan.first_group),
+        taken_(plan.first_group),
         working_(std::max(1, plan.jobs)) {
     for (int job = 0; job < std::max(1, plan.jobs); ++job)
       workers_.emplace_back([this] { work(); });
   }
 
   Index deliver(const std::function<void(const WorldTally&)>& sink) {
-    Index number = plan_.first_class;
+    Index number = plan_.first_group;
     for (; std::optional<WorldTally> tally = take(number); ++number) sink(*tally);
     return number;
   }
@@ -36,7 +36,7 @@ class WorldPool {
   void work() {
     WorldJudge judge(*plan_.world, *plan_.kernel, plan_.tilings);
     while (const std::optional<Index> claimed = claim()) {
-      // A class that was claimed is judged, so that those that are done have no gap.
+      // A group that was claimed is judged, so that those that are done have no gap.
       const Index number = *claimed;
       WorldTally tally;
       try {
@@ -56,7 +56,7 @@ class WorldPool {
   std::optional<Index> claim() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopped() || next_ < taken_ + kMaxAhead; });
-    if (stopped() || next_ >= plan_.world->classes()) return std::nullopt;
+    if (stopped() || next_ >= plan_.world->groups()) return std::nullopt;
     return next_++;
   }
 
@@ -83,8 +83,8 @@ class WorldPool {
   };
 
   const WorldPlan& plan_;
-  Index next_;   ///< class that the next claim gets
-  Index taken_;  ///< class that the sink waits for
+  Index next_;   ///< group that the next claim gets
+  Index taken_;  ///< group that the sink waits for
   bool sink_left_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -27,7 +27,7 @@ std::vector<Tiling> tilings_of(const Kernel& kernel, const Fp4World& world) {
 WorldTally judge_all(const Fp4World& world, const Kernel& kernel, int jobs) {
   WorldTally total;
   WorldPlan plan{&world, &kernel, tilings_of(kernel, world), 0, jobs, nullptr};
-  EXPECT_EQ(run_world(plan, [&](const WorldTally& one) { total.append(one); }), world.classes());
+  EXPECT_EQ(run_world(plan, [&](const WorldTally& one) { total.append(one); }), world.groups());
   return total;
 }
 
@@ -57,11 +57,11 @@ TEST(Fp4World, EveryInputOfTwoKeysStaysWithinTheBoundUnderEveryTiling) {
   }
 }
 
-TEST(Fp4World, ClassesHoldEveryPairOnceAndOnlyPairsOfTheSameScores) {
+TEST(Fp4World, GroupsHoldEveryPairOnceAndOnlyPairsOfTheSameScores) {
   for (Index keys = 1; keys <= 2; ++keys) {
     const Fp4World world(keys);
     std::set<Index> seen;
-    for (Index number = 0; number < world.classes(); ++number)
+    for (Index number = 0; number < world.groups(); ++number)
       for (const Index pair : world.pairs_of(number)) {
         EXPECT_TRUE(seen.insert(pair).second);
         for (Index j = 0; j < keys; ++j)
@@ -170,11 +170,11 @@ TEST(Fp4World, TheTallyDoesNotDependOnTheNumberOfJobsNorOnAnInterruption) {
     stop = true;
   });
   EXPECT_GT(reached, 0);
-  EXPECT_LT(reached, world.classes());
+  EXPECT_LT(reached, world.groups());
   stop = false;
-  plan.first_class = reached;
+  plan.first_group = reached;
   EXPECT_EQ(run_world(plan, [&](const WorldTally& one) { in_two_parts.append(one); }),
-            world.classes());
+            world.groups());
   EXPECT_TRUE(same(once, in_two_parts));
 }
 

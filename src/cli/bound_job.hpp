@@ -57,14 +57,14 @@ struct RuleFindings {
 inline constexpr double kScaleNever = 1024;
 
 struct BoundFindings {
-  Index rows = 0;           ///< of the problem
+  Index rows = 0;  ///< of the problem
   Index rows_looked_at = 0;
-  Index rows_empty = 0;     ///< of those looked at; they see no key and are in no number below
+  Index rows_empty = 0;  ///< of those looked at; they see no key and are in no number below
   Index columns = 0;
   double output_rms = 0;
   ErrorSummary absolute;
   ErrorSummary ulp;
-  ErrorSummary relative;    ///< to output_rms
+  ErrorSummary relative;  ///< to output_rms
   bool has_lse = false;
   ErrorSummary lse;
   double worst_ratio = 0;  ///< error / bound

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -22,7 +23,10 @@ using properties::Fp4World;
 using properties::WorldElement;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSecondsBetweenSaves = 5;
+/// A kill costs at most this much work, and less at the beginning of a run.
+double seconds_between_saves(double elapsed) {
+  return std::min(5.0, 0.05 + 0.1 * elapsed);
+}
 
 Result<Index> keys_of_tier(const std::string& tier) {
   if (tier == "smoke") return Index{1};
@@ -80,7 +84,7 @@ Result<WorldState> continued_state(const WorldOptions& options, WorldState store
       return refused("has another version of " + kernel.name + " than this program");
     kernel.tilings = std::move(fresh.tilings);
     const properties::WorldTally& tally = kernel.found;
-    if (kernel.classes_done < 0 || kernel.classes_done > world.classes() ||
+    if (kernel.groups_done < 0 || kernel.groups_done > world.groups() ||
         !is_in_world(tally.worst_out, kernel, world) ||
         !is_in_world(tally.worst_lse, kernel, world) ||
         !is_in_world(tally.first_violation, kernel, world))
@@ -181,14 +185,13 @@ Status run_kernel_world(WorldState& state, WorldKernel& kernel, const Fp4World& 
   const Kernel& under_test = *kernel_of(kernel).value();
   std::atomic<bool> leave{false};
   Status status;
-  properties::WorldPlan plan{&world, &under_test, kernel.tilings, kernel.classes_done,
-                             jobs,   &leave};
+  properties::WorldPlan plan{&world, &under_test, kernel.tilings, kernel.groups_done, jobs, &leave};
   if (kernel.found.first_violation)
     fmt::print("{}", failure_text(*kernel.found.first_violation, kernel, world));
   properties::run_world(plan, [&](const properties::WorldTally& tally) {
     const bool first = !kernel.found.first_violation && tally.first_violation;
     kernel.found.append(tally);
-    ++kernel.classes_done;
+    ++kernel.groups_done;
     progress.add(tally);
     if (first) {
       progress.clear();
@@ -197,7 +200,7 @@ Status run_kernel_world(WorldState& state, WorldKernel& kernel, const Fp4World& 
     }
     progress.show(kernel);
     state.seconds = folder.seconds_before + progress.seconds();
-    const bool due = progress.seconds() - folder.saved > kSecondsBetweenSaves;
+    const bool due = progress.seconds() - folder.saved > seconds_between_saves(progress.seconds());
     if (due || first) {
       folder.saved = progress.seconds();
       status = save_world(folder.path, state);
@@ -251,7 +254,7 @@ int finish(const WorldState& state, const Fp4World& world, const std::filesystem
     violations += kernel.found.violations;
     undecided_values += kernel.found.undecided + kernel.found.uninformative;
     failed = failed || !kernel.found.failure.empty();
-    complete = complete && kernel.classes_done == world.classes();
+    complete = complete && kernel.groups_done == world.groups();
     if (!kernel.found.failure.empty())
       fmt::print("CRASH {}  {}\n", kernel.name, kernel.found.failure);
   }

@@ -68,7 +68,7 @@ Json kernel_json(const WorldKernel& kernel) {
   return {{"kernel", kernel.name},
           {"version", kernel.version},
           {"tilings", kernel.tilings.size()},
-          {"classes_done", kernel.classes_done},
+          {"groups_done", kernel.groups_done},
           {"outputs", found.outputs},
           {"lse_values", found.lse_values},
           {"violations", found.violations},
@@ -84,7 +84,7 @@ WorldKernel kernel_of(const Json& json) {
   WorldKernel kernel;
   kernel.name = json.at("kernel").get<std::string>();
   kernel.version = json.at("version").get<std::string>();
-  kernel.classes_done = json.at("classes_done").get<Index>();
+  kernel.groups_done = json.at("groups_done").get<Index>();
   WorldTally& found = kernel.found;
   found.outputs = json.at("outputs").get<Index>();
   found.lse_values = json.at("lse_values").get<Index>();

@@ -14,7 +14,7 @@ struct WorldKernel {
   std::string name;
   std::string version;
   std::vector<Tiling> tilings;  ///< made from the kernel, only their number is stored
-  Index classes_done = 0;       ///< of the world
+  Index groups_done = 0;        ///< of the world
   properties::WorldTally found;
 };
 
