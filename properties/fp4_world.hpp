@@ -111,6 +111,8 @@ class WorldJudge {
 
   std::size_t limit_for(const Tiling& tiling, const RowFacts& facts,
                         const std::vector<ScoredKey>& keys);
+  bool nothing_new(const float* out, const Limit& limit, Index block,
+                   const std::optional<WorldElement>& worst) const;
   void judge_call(WorldTally& tally, const RowFacts& facts, const Limit& limit,
                   const Outputs& outputs, const WorldElement& place) const;
 
@@ -120,6 +122,8 @@ class WorldJudge {
   Case wide_;
   DeclaredAccuracy accuracy_;
   std::vector<Limit> limits_;
+  std::vector<double> want_;    ///< middle of the exact outputs of a group
+  std::vector<double> radius_;  ///< of the same
 };
 
 struct WorldPlan {

@@ -6,15 +6,10 @@
 #include <vector>
 
 #include "attest/kernel.hpp"
+#include "cli/acceptance.hpp"
 #include "properties/case.hpp"
 
 namespace attest::cli {
-
-/// accepts(got, want) iff |got - want| <= atol + rtol |want|, as allclose of numpy and PyTorch.
-struct Tolerance {
-  double atol = 0;
-  double rtol = 0;
-};
 
 struct BoundJob {
   const Kernel* kernel = nullptr;
@@ -32,17 +27,6 @@ struct ErrorSummary {
   double limit_largest = 0;  ///< of the certified bounds
 };
 
-/// What one rule accepts of one output.
-struct Acceptance {
-  Index accepted = 0;   ///< elements
-  Index different = 0;  ///< elements where it differs from the truth beyond rounding in double
-  Index accepted_different = 0;
-  Index elements = 0;
-
-  /// It is wrong somewhere, and nowhere refused.
-  bool passes_everywhere() const { return different > 0 && accepted == elements; }
-};
-
 /// A rule of acceptance: the certified bound, or a tolerance.
 struct RuleFindings {
   bool certified = false;
@@ -52,9 +36,6 @@ struct RuleFindings {
   /// Largest x for which scores times 1 + x are accepted in every row; kScaleNever if any is.
   double scale_error = 0;
 };
-
-/// No factor up to this is refused.
-inline constexpr double kScaleNever = 1024;
 
 struct BoundFindings {
   Index rows = 0;  ///< of the problem

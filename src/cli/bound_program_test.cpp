@@ -36,7 +36,7 @@ const Acceptance& stand_in(const RuleFindings& rule, std::string_view name) {
   return rule.stand_ins.at(static_cast<std::size_t>(at - all.begin()));
 }
 
-TEST(BoundJob, CountsWhatATolerenceAcceptsOfAnExampleWorkedOutByHand) {
+TEST(BoundJob, CountsWhatAToleranceAcceptsOfAnExampleWorkedOutByHand) {
   // Equal weights: the output is (2, 0).
   const BoundFindings found =
       findings_of("1x1:1x2:1/2 f32 vals=lit:0;0,0;1,0.5,3,-0.5", {{1, 0}, {0, 0.5}});
@@ -147,7 +147,7 @@ TEST_F(Bound, AProblemWithoutAMaskHasNoStandInThatNeedsOne) {
               AllOf(Not(HasSubstr("mean of all V")), Not(HasSubstr("one key too many"))));
 }
 
-TEST_F(Bound, ATolerenceOfTheUserIsTheOnlyOneAndAWideOneAcceptsNonsense) {
+TEST_F(Bound, AToleranceOfTheUserIsTheOnlyOneAndAWideOneAcceptsNonsense) {
   const Json wide = json({"1x1:8x64:4 f32", "--atol", "100"});
   ASSERT_EQ(wide["rules"].size(), 2U);
   EXPECT_EQ(wide["rules"][0]["rule"], "bound");

@@ -1,15 +1,14 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
+#include "cli/world_progress.hpp"
 #include "cli/world_state.hpp"
 #include "kernels/registry.hpp"
 #include "properties/every_tiling.hpp"
@@ -21,7 +20,6 @@ namespace {
 
 using properties::Fp4World;
 using properties::WorldElement;
-using Clock = std::chrono::steady_clock;
 
 /// A kill costs at most this much work, and less at the beginning of a run.
 double seconds_between_saves(double elapsed) {
@@ -130,49 +128,6 @@ std::string failure_text(const WorldElement& element, const WorldKernel& kernel,
   return text + fmt::format("replay     {}\n\n", replay_of(element, kernel, world, found.law));
 }
 
-/// Shares of the whole run are counted in kernel calls.
-class Progress {
- public:
-  Progress(const WorldState& state, const Fp4World& world) : begin_(Clock::now()) {
-    const Index columns_and_lse = world.columns() + 1;
-    for (const WorldKernel& kernel : state.kernels) {
-      total_ += world.pairs() * static_cast<Index>(kernel.tilings.size()) * columns_and_lse;
-      before_ += kernel.found.outputs + kernel.found.lse_values;
-    }
-    done_ = before_;
-  }
-
-  void add(const properties::WorldTally& tally) { done_ += tally.outputs + tally.lse_values; }
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
-  double share() const { return static_cast<double>(done_) / static_cast<double>(total_); }
-
-  /// A line that is rewritten on a terminal, and one a minute elsewhere.
-  void show(const WorldKernel& kernel) {
-    const double now = seconds();
-    if (now - shown_ < (is_terminal_ ? 0.2 : 60)) return;
-    shown_ = now;
-    const double rate = static_cast<double>(done_ - before_) / now;
-    const double worst = std::max(kernel.found.worst_out ? kernel.found.worst_out->ratio : 0,
-                                  kernel.found.worst_lse ? kernel.found.worst_lse->ratio : 0);
-    fmt::print(stderr, "{}{}  {:.2f} %  {:.3g} values/s  {} left  worst err/bound {}{}",
-               is_terminal_ ? "\r\x1b[K" : "", kernel.name, 100 * share(), rate,
-               reports::seconds_text(static_cast<double>(total_ - done_) / rate),
-               reports::ratio_text(worst), is_terminal_ ? "" : "\n");
-    std::fflush(stderr);
-  }
-  void clear() const {
-    if (is_terminal_) fmt::print(stderr, "\r\x1b[K");
-  }
-
- private:
-  Clock::time_point begin_;
-  bool is_terminal_ = ::isatty(STDERR_FILENO) != 0;
-  Index total_ = 0;
-  Index before_ = 0;
-  Index done_ = 0;
-  double shown_ = 0;
-};
-
 struct WorldFolder {
   std::filesystem::path path;
   double seconds_before = 0;
@@ -181,7 +136,8 @@ struct WorldFolder {
 
 /// Judges what is left of one kernel; the state is saved now and then.
 Status run_kernel_world(WorldState& state, WorldKernel& kernel, const Fp4World& world, int jobs,
-                        const std::atomic<bool>& stop, Progress& progress, WorldFolder& folder) {
+                        const std::atomic<bool>& stop, WorldProgress& progress,
+                        WorldFolder& folder) {
   const Kernel& under_test = *kernel_of(kernel).value();
   std::atomic<bool> leave{false};
   Status status;
@@ -277,6 +233,7 @@ int finish(const WorldState& state, const Fp4World& world, const std::filesystem
 }  // namespace
 
 int world_command(const WorldOptions& options) {
+  const std::atomic<bool>& stop = watch_for_interruption();
   const bool continues = !options.resume.empty();
   if (!continues && options.kernel.empty())
     return usage("world needs a KERNEL, or 'all', or --resume DIR (attest --help)");
@@ -306,8 +263,7 @@ int world_command(const WorldOptions& options) {
       "attest {}  world of e2m1: one query, {}, dimension 1  {} inputs  tier {}  {} jobs\n\n",
       ATTEST_VERSION, reports::count_text(world.keys(), "key"), world.inputs(), tier, jobs);
   std::fflush(stdout);
-  const std::atomic<bool>& stop = watch_for_interruption();
-  Progress progress(state, world);
+  WorldProgress progress(state, world);
   WorldFolder place{folder.value(), state.seconds, 0};
   for (WorldKernel& kernel : state.kernels) {
     if (stop) break;

@@ -23,19 +23,27 @@ class World : public ProgramTest {
   Json state(const std::string& out) const { return Json::parse(read(out + "/world.json")); }
   Json found(const std::string& out) const { return without_times(state(out)); }
 
-  /// Until a group of the run in `out` is saved as done.
-  void wait_for_progress(const std::string& out) const {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
-      if (exists(out + "/world.json") && state(out)["kernels"][0]["groups_done"] > 0) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds{2});
-    }
-    ADD_FAILURE() << "nothing was saved";
+  Index groups_done(const std::string& out) const {
+    if (!exists(out + "/world.json")) return 0;
+    Index done = 0;
+    const Json now = state(out);
+    for (const Json& kernel : now["kernels"]) done += kernel["groups_done"].get<Index>();
+    return done;
   }
 
+  /// A run in the folder "cut" that gets the signal once it has saved progress of its own.
   Finished ended_by(int signal, const Words& arguments) const {
+    const Index before = groups_done("cut");
     Running running(arguments, folder(), {});
-    wait_for_progress("cut");
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (groups_done("cut") <= before) {
+      if (std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
+        continue;
+      }
+      ADD_FAILURE() << "nothing was saved";
+      break;
+    }
     running.send(signal);
     return running.wait();
   }
@@ -96,11 +104,10 @@ TEST_F(World, TheSmokeTierHasOneKeyAndIsResumedWhenItIsOver) {
 
 TEST_F(World, FindsTheSameWithAnyJobsAndAcrossAnInterruptAndAKill) {
   EXPECT_EQ(run({"world", "all", "--jobs", "3", "--out", "whole"}).exit_code, 0);
-  Words begin{"world", "all", "--jobs", "1", "--out", "cut"};
+  const Words begin{"world", "all", "--jobs", "1", "--out", "cut"};
   const Finished killed = ended_by(SIGKILL, begin);
   EXPECT_THAT(killed.signal, AnyOf(SIGKILL, 0));  // it may have been faster
-  begin = {"world", "--resume", "cut", "--jobs", "1"};
-  const Finished interrupted = ended_by(SIGINT, begin);
+  const Finished interrupted = ended_by(SIGINT, {"world", "--resume", "cut", "--jobs", "1"});
   EXPECT_EQ(interrupted.signal, 0);
   const Finished rest = run({"world", "all", "--resume", "cut"});
   EXPECT_EQ(rest.exit_code, 0);
