@@ -56,6 +56,9 @@ Result<WorldState> begin_state(const WorldOptions& options, const Fp4World& worl
   }
   const Result<const Kernel*> kernel = find_kernel(options.kernel);
   if (!kernel.ok()) return kernel.status();
+  const Status support =
+      check_support(kernel.value()->description().capabilities, world.wide_case(0).problem);
+  if (!support.ok()) return invalid_argument(options.kernel + ": " + support.message());
   state.kernels.push_back(begin_kernel(*kernel.value(), world));
   return state;
 }
@@ -138,6 +141,7 @@ struct WorldFolder {
 Status run_kernel_world(WorldState& state, WorldKernel& kernel, const Fp4World& world, int jobs,
                         const std::atomic<bool>& stop, WorldProgress& progress,
                         WorldFolder& folder) {
+  if (!kernel.found.failure.empty()) return {};  // an earlier run ended there
   const Kernel& under_test = *kernel_of(kernel).value();
   std::atomic<bool> leave{false};
   Status status;
