@@ -86,4 +86,39 @@ std::vector<Tiling> every_tiling(const Capabilities& capabilities, SummaryScope 
   return tilings;
 }
 
+Tiling without_empty_splits(const Tiling& tiling, SummaryScope scope, Index seq_kv) {
+  const std::vector<KeyRange> splits = split_ranges(tiling, seq_kv);
+  const std::vector<KeyRange> units =
+      scope == SummaryScope::tile ? all_tiles(tiling, seq_kv) : splits;
+  const auto is_empty = [](const KeyRange& range) { return range.begin == range.end; };
+  if (std::none_of(splits.begin(), splits.end(), is_empty)) return tiling;
+  Tiling kept = tiling;
+  kept.splits = {};
+  for (const KeyRange& split : splits)
+    if (!is_empty(split) && split.begin > 0) kept.splits.cuts.push_back(split.begin);
+  if (tiling.merge.kind != MergeOrder::Kind::explicit_tree) return kept;
+  // Leaves get the numbers that they have among those that are left.
+  Steps number(units.size(), -1);
+  Index next = 0;
+  for (std::size_t unit = 0; unit < units.size(); ++unit)
+    if (!is_empty(units[unit])) number[unit] = next++;
+  std::vector<Steps> stack;
+  for (const Index step : tiling.merge.tree.steps) {
+    if (step != MergeTree::merge) {
+      const Index leaf = number[static_cast<std::size_t>(step)];
+      stack.push_back(leaf < 0 ? Steps{} : Steps{leaf});
+      continue;
+    }
+    const Steps right = std::move(stack.back());
+    stack.pop_back();
+    Steps& left = stack.back();
+    const bool joins = !left.empty() && !right.empty();
+    left.insert(left.end(), right.begin(), right.end());
+    if (joins) left.push_back(MergeTree::merge);
+  }
+  kept.merge = {};
+  if (next > 1) kept.merge = {MergeOrder::Kind::explicit_tree, 0, {std::move(stack.front())}};
+  return kept;
+}
+
 }  // namespace attest::properties

@@ -21,4 +21,9 @@ std::vector<MergeTree> every_merge_tree(Index leaves);
 std::vector<Tiling> every_tiling(const Capabilities& capabilities, SummaryScope scope,
                                  Index seq_kv);
 
+/// The same computation without its empty splits: an empty summary is the identity of the merge, so
+/// a kernel rounds the same numbers in the same order. The default tiling of no keys if all are
+/// empty. Precondition: the tiling is valid and its merge is left, or an explicit tree that fits.
+Tiling without_empty_splits(const Tiling& tiling, SummaryScope scope, Index seq_kv);
+
 }  // namespace attest::properties

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "properties/every_tiling.hpp"
 #include "properties/run_kernel.hpp"
 #include "reference/oracle.hpp"
 
@@ -47,14 +48,6 @@ std::vector<Enclosure> weighted_values(const std::vector<Enclosure>& probability
   std::vector<Enclosure> outputs(columns);
   for (std::size_t c = 0; c < columns; ++c) outputs[c] = {sum[c], 0, radius[c] * (1 + 0x1p-49)};
   return outputs;
-}
-
-bool same_paths(const std::vector<PathCounts>& left, const std::vector<PathCounts>& right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](const PathCounts& a, const PathCounts& b) {
-                      return a.additions == b.additions && a.rescales == b.rescales &&
-                             a.row_max_upper == b.row_max_upper;
-                    });
 }
 
 /// Outputs that the bound would let be anything of the size of the values.
@@ -155,20 +148,13 @@ WorldJudge::WorldJudge(const Fp4World& world, const Kernel& kernel, std::span<co
       kernel_(kernel),
       tilings_(tilings),
       wide_(world.wide_case(0)),
-      accuracy_(kernel.accuracy(wide_.problem)) {}
-
-std::size_t WorldJudge::limit_for(const Tiling& tiling, const RowFacts& facts,
-                                  const std::vector<ScoredKey>& keys) {
-  std::vector<PathCounts> paths = count_paths(accuracy_, tiling, world_.keys(), keys);
-  const auto known = std::find_if(limits_.begin(), limits_.end(), [&](const Limit& limit) {
-    return same_paths(limit.paths, paths);
-  });
-  if (known != limits_.end()) return static_cast<std::size_t>(known - limits_.begin());
-  Limit limit{std::move(paths), {}, 0};
-  limit.bound = error_bound(accuracy_, facts, limit.paths);
-  limit.uninformative = count_uninformative(facts, limit.bound);
-  limits_.push_back(std::move(limit));
-  return limits_.size() - 1;
+      accuracy_(kernel.accuracy(wide_.problem)) {
+  for (const Tiling& tiling : tilings) {
+    const Tiling cut = without_empty_splits(tiling, accuracy_.scope, world.keys());
+    const auto known = std::find(cuts_.begin(), cuts_.end(), cut);
+    limit_of_.push_back(static_cast<std::size_t>(known - cuts_.begin()));
+    if (known == cuts_.end()) cuts_.push_back(cut);
+  }
 }
 
 WorldTally WorldJudge::judge(Index group) {
@@ -179,12 +165,6 @@ WorldTally WorldJudge::judge(Index group) {
     tally.failure = "the oracle refuses a row";
     return tally;
   }
-  std::vector<ScoredKey> keys;
-  for (std::size_t j = 0; j < facts->keys.size(); ++j)
-    keys.push_back(
-        {facts->keys[j], facts->score[j],
-         facts->score_radius[j] + score_error_bound(accuracy_, facts->scale, facts->head_dim,
-                                                    facts->score_magnitude[j])});
   limits_.clear();
   want_.clear();
   radius_.clear();
@@ -192,8 +172,11 @@ WorldTally WorldJudge::judge(Index group) {
     want_.push_back(output.high);
     radius_.push_back(output.radius);
   }
-  std::vector<std::size_t> limit_of;
-  for (const Tiling& tiling : tilings_) limit_of.push_back(limit_for(tiling, *facts, keys));
+  for (const Tiling& cut : cuts_) {
+    Limit limit{error_bound(accuracy_, *facts, cut, world_.keys()), 0};
+    limit.uninformative = count_uninformative(*facts, limit.bound);
+    limits_.push_back(std::move(limit));
+  }
   for (const Index pair : pairs) {
     world_.set_pair(wide_, pair);
     for (std::size_t tiling = 0; tiling < tilings_.size(); ++tiling) {
@@ -203,7 +186,7 @@ WorldTally WorldJudge::judge(Index group) {
         tally.failure = verdict->reason;
         return tally;
       }
-      judge_call(tally, *facts, limits_[limit_of[tiling]], outputs,
+      judge_call(tally, *facts, limits_[limit_of_[tiling]], outputs,
                  {Part::out, pair, 0, tiling, 0, {}});
     }
   }

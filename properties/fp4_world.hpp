@@ -102,15 +102,12 @@ class WorldJudge {
   WorldTally judge(Index group);
 
  private:
-  /// Ways that round the keys equally often have the same bound.
+  /// Tilings that differ in empty splits alone have the same bound.
   struct Limit {
-    std::vector<PathCounts> paths;
     RowBound bound;
     Index uninformative = 0;
   };
 
-  std::size_t limit_for(const Tiling& tiling, const RowFacts& facts,
-                        const std::vector<ScoredKey>& keys);
   bool nothing_new(const float* out, const Limit& limit, Index block,
                    const std::optional<WorldElement>& worst) const;
   void judge_call(WorldTally& tally, const RowFacts& facts, const Limit& limit,
@@ -121,6 +118,8 @@ class WorldJudge {
   std::span<const Tiling> tilings_;
   Case wide_;
   DeclaredAccuracy accuracy_;
+  std::vector<Tiling> cuts_;           ///< the tilings without empty splits, each once
+  std::vector<std::size_t> limit_of_;  ///< position in cuts_ and limits_, per tiling
   std::vector<Limit> limits_;
   std::vector<double> want_;    ///< middle of the exact outputs of a group
   std::vector<double> radius_;  ///< of the same

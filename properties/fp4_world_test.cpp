@@ -147,6 +147,27 @@ TEST(Fp4World, AgreesWithTheLawsOnSingleInputs) {
   }
 }
 
+TEST(Fp4World, TheBoundOfATilingIsThatOfItsSplitsThatAreNotEmpty) {
+  const Fp4World world(3);
+  for (const auto& kernel : kernels::builtin_kernels()) {
+    const DeclaredAccuracy accuracy = kernel->accuracy(world.wide_case(0).problem);
+    std::vector<Tiling> tilings = tilings_of(*kernel, world);
+    for (const Index pair : sampled_pairs(world, 3)) {
+      RowFacts facts = world.exact_row(pair).value();
+      for (const Tiling& tiling : tilings) {
+        const Tiling cut = without_empty_splits(tiling, accuracy.scope, 3);
+        if (cut == tiling) continue;
+        EXPECT_TRUE(validate(cut, 3).ok());
+        const RowBound left = error_bound(accuracy, facts, tiling, 3);
+        const RowBound right = error_bound(accuracy, facts, cut, 3);
+        EXPECT_EQ(left.output, right.output) << kernel->description().name;
+        EXPECT_EQ(left.lse, right.lse);
+      }
+      tilings.resize(std::min<std::size_t>(tilings.size(), 80));
+    }
+  }
+}
+
 TEST(Fp4World, TheTallyDoesNotDependOnTheNumberOfJobsNorOnAnInterruption) {
   const Fp4World world(2);
   const Kernel& kernel = *mutants::find("mutant:forgets_sum_rescale")->kernel;
