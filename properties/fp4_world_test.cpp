@@ -1,127 +1,222 @@
-// A small world, exhaustively: every FP4 (e2m1) input of one query, two keys and dimension 1.
+// Every FP4 (e2m1) input of one query, two keys and dimension 1; `attest world` does three keys.
+#include "properties/fp4_world.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <iostream>
-#include <mutex>
+#include <map>
+#include <set>
 #include <string>
 #include <thread>
-#include <vector>
 
+#include "attest/random.hpp"
 #include "kernels/registry.hpp"
 #include "mutants/mutants.hpp"
-#include "properties/judge.hpp"
+#include "properties/every_tiling.hpp"
+#include "properties/laws.hpp"
 
 namespace attest::properties {
 namespace {
 
-/// All 16 codes of e2m1 (OCP Microscaling Formats 1.0, 2023): exact in f32.
-constexpr std::array<double, 16> kFp4{0,   0.5,  1,  1.5,  2,  3,  4,  6,
-                                      -0., -0.5, -1, -1.5, -2, -3, -4, -6};
-constexpr Index kCodes = 16;
-constexpr Index kMembers = kCodes * kCodes * kCodes;  ///< second key and both values
-
-/// One batch member a (k2, v1, v2), for a given q and first key.
-Case world(double q, double first_key) {
-  Case made;
-  made.problem.batch = kMembers;
-  made.problem.seq_kv = 2;
-  made.problem.lse = LseForm::natural;
-  becomes_literal(made);
-  const auto code = [](Index number) { return kFp4[static_cast<std::size_t>(number % kCodes)]; };
-  made.q =
-      filled(Dtype::f32, made.problem.q_extents(), [&](Index, Index, Index, Index) { return q; });
-  made.k = filled(Dtype::f32, made.problem.k_extents(),
-                  [&](Index b, Index, Index key, Index) { return key == 0 ? first_key : code(b); });
-  made.v = filled(Dtype::f32, made.problem.v_extents(), [&](Index b, Index, Index key, Index) {
-    return code(key == 0 ? b / kCodes : b / (kCodes * kCodes));
-  });
-  return made;
+std::vector<Tiling> tilings_of(const Kernel& kernel, const Fp4World& world) {
+  return every_tiling(kernel.description().capabilities,
+                      kernel.accuracy(world.wide_case(0).problem).scope, world.keys());
 }
 
-struct Variant {
-  const Kernel* kernel = nullptr;
-  Tiling tiling;
-};
-
-std::vector<Variant> all_variants() {
-  std::vector<Variant> variants;
-  for (const auto& kernel : kernels::builtin_kernels()) {
-    variants.push_back({kernel.get(), {2, 2, {}, {}}});
-    if (!kernel->description().capabilities.tiles) continue;
-    variants.push_back({kernel.get(), {1, 1, {}, {}}});
-    variants.push_back({kernel.get(), {1, 1, {.count = 2, .cuts = {}}, {}}});
-    variants.push_back(
-        {kernel.get(), {1, 1, {.count = 2, .cuts = {}}, {MergeOrder::Kind::random, 1, {}}}});
-  }
-  return variants;
+WorldTally judge_all(const Fp4World& world, const Kernel& kernel, int jobs) {
+  WorldTally total;
+  WorldPlan plan{&world, &kernel, tilings_of(kernel, world), 0, jobs, nullptr};
+  EXPECT_EQ(run_world(plan, [&](const WorldTally& one) { total.append(one); }), world.groups());
+  return total;
 }
 
-/// Judges every member under every variant; the enclosure of a row serves all of them.
-Verdict judge_world(const Case& on, const std::vector<Variant>& variants) {
-  std::vector<Outputs> outputs;
-  for (const Variant& variant : variants) {
-    Case tiled = on;
-    tiled.tiling = variant.tiling;
-    outputs.push_back(run_kernel(*variant.kernel, tiled));
-    if (const auto verdict = stopped(outputs.back(), tiled)) return *verdict;
-  }
-  std::vector<Computation> computations;
-  for (const Variant& variant : variants)
-    computations.push_back({variant.kernel->accuracy(on.problem), variant.tiling});
-  Tally tally;
-  for_each_row(on.problem, [&](const RowIndex& row) {
-    auto shared = certify_for_all(on, row, computations);
-    if (!shared || !shared->exact.narrow) {
-      tally.undecided("a row has no enclosure that is narrow enough");
-      return;
-    }
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-      shared->exact.bound = shared->bounds[i];
-      judge_row(tally, shared->exact, row, Part::out, outputs[i]);
-      judge_row(tally, shared->exact, row, Part::lse, outputs[i]);
-    }
-  });
-  return tally.verdict();
+int cores() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 TEST(Fp4World, EveryInputOfTwoKeysStaysWithinTheBoundUnderEveryTiling) {
-  const std::vector<Variant> variants = all_variants();
-  std::atomic<Index> next{0};
-  std::mutex results;
-  Index rows = 0;
-  double worst = 0;
-  const auto work = [&] {
-    for (Index number = next++; number < kCodes * kCodes; number = next++) {
-      const double q = kFp4[static_cast<std::size_t>(number / kCodes)];
-      const double first_key = kFp4[static_cast<std::size_t>(number % kCodes)];
-      const Verdict verdict = judge_world(world(q, first_key), variants);
-      const std::lock_guard lock(results);
-      EXPECT_EQ(verdict.outcome, Outcome::ok) << verdict.reason << " q " << q << " k " << first_key;
-      rows += verdict.rows_checked;
-      worst = std::max(worst, verdict.worst_ratio);
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned job = 0; job < std::max(1U, std::thread::hardware_concurrency()); ++job)
-      threads.emplace_back(work);
+  const Fp4World world(2);
+  ASSERT_EQ(world.inputs(), Index{1} << 20);
+  for (const auto& kernel : kernels::builtin_kernels()) {
+    SCOPED_TRACE(kernel->description().name);
+    const WorldTally found = judge_all(world, *kernel, cores());
+    const auto tilings = static_cast<Index>(tilings_of(*kernel, world).size());
+    EXPECT_EQ(found.failure, "");
+    EXPECT_EQ(found.violations, 0);
+    EXPECT_EQ(found.undecided, 0);
+    EXPECT_EQ(found.uninformative, 0);
+    EXPECT_EQ(found.outputs, world.inputs() * tilings);
+    EXPECT_EQ(found.lse_values, world.pairs() * tilings);
+    ASSERT_TRUE(found.worst_out && found.worst_lse);
+    EXPECT_GT(found.worst_out->ratio, 0);
+    EXPECT_GT(found.worst_lse->ratio, 0);
+    std::cout << kernel->description().name << "  " << found.outputs
+              << " outputs, largest error / bound " << found.worst_out->ratio << ", of the lse "
+              << found.worst_lse->ratio << "\n";
   }
-  // 2^20 inputs; output and lse are a row each.
-  EXPECT_EQ(rows, (Index{1} << 20) * 2 * static_cast<Index>(variants.size()));
-  EXPECT_GT(worst, 0);
-  RecordProperty("largest error / bound", std::to_string(worst));
-  std::cout << rows << " rows, largest error / bound " << worst << "\n";
 }
 
-TEST(Fp4World, IsLargeEnoughToCatchWrongKernels) {
+TEST(Fp4World, GroupsHoldEveryPairOnceAndOnlyPairsOfTheSameScores) {
+  for (Index keys = 1; keys <= 2; ++keys) {
+    const Fp4World world(keys);
+    std::set<Index> seen;
+    for (Index number = 0; number < world.groups(); ++number)
+      for (const Index pair : world.pairs_of(number)) {
+        EXPECT_TRUE(seen.insert(pair).second);
+        for (Index j = 0; j < keys; ++j)
+          EXPECT_EQ(world.query(pair) * world.key(pair, j),
+                    world.query(world.pairs_of(number).front()) *
+                        world.key(world.pairs_of(number).front(), j));
+      }
+    EXPECT_EQ(static_cast<Index>(seen.size()), world.pairs());
+  }
+}
+
+TEST(Fp4World, InputsAreAllTupleOfCodes) {
+  const Fp4World world(1);
+  std::set<std::vector<std::string>> seen;  // texts: 0 and -0 are two inputs
+  for (Index pair = 0; pair < world.pairs(); ++pair)
+    for (Index column = 0; column < world.columns(); ++column) {
+      const Case single = world.single_case(pair, column, {});
+      const auto text = [](const Tensor& tensor) {
+        return number_text(tensor.get(0, 0, 0, 0), Dtype::f32);
+      };
+      seen.insert({text(single.q), text(single.k), text(single.v)});
+    }
+  EXPECT_EQ(seen.size(), 4096U);
+}
+
+/// A few pairs of a world, the same ones in every run.
+std::vector<Index> sampled_pairs(const Fp4World& world, int count) {
+  SplitMix64 random(7);
+  std::vector<Index> pairs;
+  for (int i = 0; i < count; ++i)
+    pairs.push_back(static_cast<Index>(random.below(static_cast<std::uint64_t>(world.pairs()))));
+  return pairs;
+}
+
+TEST(Fp4World, TheExactRowEnclosesWhatTheOracleEncloses) {
+  for (Index keys = 1; keys <= 3; ++keys) {
+    const Fp4World world(keys);
+    for (const Index pair : sampled_pairs(world, keys == 3 ? 8 : 40)) {
+      const auto row = world.exact_row(pair);
+      ASSERT_TRUE(row);
+      const Case wide = world.wide_case(pair);
+      const reference::Inputs inputs{&wide.problem, wide.q.ref(), wide.k.ref(), wide.v.ref()};
+      const auto oracle = reference::enclose_row(inputs, {0, 0, 0}, 192);
+      ASSERT_TRUE(oracle);
+      EXPECT_EQ(row->value, oracle->value);
+      EXPECT_EQ(row->keys, oracle->keys);
+      for (std::size_t c = 0; c < row->output.size(); ++c) {
+        // The oracle's value lies in the enclosure, whose radius is some roundings of double.
+        const Enclosure& exact = oracle->output[c];
+        EXPECT_LE(exact.distance_lower(row->output[c].high), row->output[c].radius);
+        EXPECT_LE(row->output[c].radius, 0x1p-50 * value_magnitude(*oracle, c));
+      }
+      EXPECT_LE(row->lse.distance_lower(oracle->lse.high),
+                oracle->lse.radius + std::abs(oracle->lse.low));
+    }
+  }
+}
+
+/// The judge of the laws on one input alone.
+TEST(Fp4World, AgreesWithTheLawsOnSingleInputs) {
+  const Fp4World world(2);
+  const Kernel& kernel = *kernels::find_builtin("builtin:scalar_tree");
+  const std::vector<Tiling> tilings = tilings_of(kernel, world);
+  SplitMix64 random(11);
+  for (const Index pair : sampled_pairs(world, 50)) {
+    const auto column = static_cast<Index>(random.below(256));
+    const Tiling& tiling = tilings[random.below(tilings.size())];
+    const Case single = world.single_case(pair, column, tiling);
+    Case wide = world.wide_case(pair);
+    wide.tiling = tiling;
+    const Outputs alone = run_kernel(kernel, single);
+    const Outputs together = run_kernel(kernel, wide);
+    EXPECT_EQ(alone.out.get(0, 0, 0, 0), together.out.get(0, 0, 0, column));
+    EXPECT_EQ(alone.lse.get(0, 0, 0, 0), together.lse.get(0, 0, 0, 0));
+    const auto truth = Truth(kernel, single).row({0, 0, 0});
+    const auto facts = world.exact_row(pair);
+    ASSERT_TRUE(truth && facts);
+    const RowBound bound = error_bound(kernel.accuracy(wide.problem), *facts, tiling, world.keys());
+    const auto at = static_cast<std::size_t>(column);
+    // The bounds read enclosures of different width: 2^-50 of the value, against u = 2^-24.
+    EXPECT_NEAR(bound.output[at], truth->bound.output[0], 0x1p-20 * truth->bound.output[0]);
+    EXPECT_NEAR(bound.lse, truth->bound.lse, 0x1p-20 * truth->bound.lse);
+  }
+}
+
+TEST(Fp4World, TheBoundOfATilingIsThatOfItsSplitsThatAreNotEmpty) {
+  const Fp4World world(3);
+  for (const auto& kernel : kernels::builtin_kernels()) {
+    const DeclaredAccuracy accuracy = kernel->accuracy(world.wide_case(0).problem);
+    std::vector<Tiling> tilings = tilings_of(*kernel, world);
+    for (const Index pair : sampled_pairs(world, 3)) {
+      RowFacts facts = world.exact_row(pair).value();
+      for (const Tiling& tiling : tilings) {
+        const Tiling cut = without_empty_splits(tiling, accuracy.scope, 3);
+        if (cut == tiling) continue;
+        EXPECT_TRUE(validate(cut, 3).ok());
+        const RowBound left = error_bound(accuracy, facts, tiling, 3);
+        const RowBound right = error_bound(accuracy, facts, cut, 3);
+        EXPECT_EQ(left.output, right.output) << kernel->description().name;
+        EXPECT_EQ(left.lse, right.lse);
+      }
+      tilings.resize(std::min<std::size_t>(tilings.size(), 80));
+    }
+  }
+}
+
+TEST(Fp4World, TheTallyDoesNotDependOnTheNumberOfJobsNorOnAnInterruption) {
+  const Fp4World world(2);
+  const Kernel& kernel = *mutants::find("mutant:forgets_sum_rescale")->kernel;
+  const auto same = [](const WorldTally& a, const WorldTally& b) {
+    const auto same_element = [](const auto& x, const auto& y) {
+      return x.has_value() == y.has_value() &&
+             (!x || (x->pair == y->pair && x->column == y->column && x->tiling == y->tiling &&
+                     x->ratio == y->ratio));
+    };
+    return a.outputs == b.outputs && a.violations == b.violations &&
+           same_element(a.worst_out, b.worst_out) && same_element(a.worst_lse, b.worst_lse) &&
+           same_element(a.first_violation, b.first_violation);
+  };
+  const WorldTally once = judge_all(world, kernel, 1);
+  EXPECT_TRUE(same(once, judge_all(world, kernel, 3)));
+  std::atomic<bool> stop{false};
+  WorldTally in_two_parts;
+  WorldPlan plan{&world, &kernel, tilings_of(kernel, world), 0, 2, &stop};
+  const Index reached = run_world(plan, [&](const WorldTally& one) {
+    in_two_parts.append(one);
+    stop = true;
+  });
+  EXPECT_GT(reached, 0);
+  EXPECT_LT(reached, world.groups());
+  stop = false;
+  plan.first_group = reached;
+  EXPECT_EQ(run_world(plan, [&](const WorldTally& one) { in_two_parts.append(one); }),
+            world.groups());
+  EXPECT_TRUE(same(once, in_two_parts));
+}
+
+TEST(Fp4World, IsLargeEnoughToCatchWrongKernelsOnAnInputThatFailsAlone) {
+  const Fp4World world(2);
   for (const char* const name :
        {"mutant:averages_tile_outputs", "mutant:forgets_sum_rescale", "mutant:lse_in_base_two",
         "mutant:rescale_rounded_to_eight_bits"}) {
-    const Variant variant{mutants::find(name)->kernel.get(), {1, 1, {}, {}}};
-    EXPECT_EQ(judge_world(world(1.5, -2), {variant}).outcome, Outcome::fail) << name;
+    SCOPED_TRACE(name);
+    const Kernel& kernel = *mutants::find(name)->kernel;
+    const WorldTally found = judge_all(world, kernel, cores());
+    EXPECT_GT(found.violations, 0);
+    ASSERT_TRUE(found.first_violation);
+    const WorldElement& first = *found.first_violation;
+    const Case alone =
+        world.single_case(first.pair, first.column, tilings_of(kernel, world)[first.tiling]);
+    const Law* const law = find_law(first.part == Part::out ? "bound.out" : "bound.lse");
+    ASSERT_NE(law, nullptr);
+    EXPECT_EQ(law->check(kernel, alone).outcome, Outcome::fail);
+    EXPECT_NE(law->check(*kernels::find_builtin("builtin:scalar_tree"), alone).outcome,
+              Outcome::fail);
   }
 }
 

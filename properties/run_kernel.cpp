@@ -16,6 +16,12 @@ std::size_t first_byte(const Tensor& tensor, Index b, Index h, Index row, Index 
          size_of(tensor.dtype());
 }
 
+template <class Bits>
+void fill_with(std::vector<std::byte>& bytes, Bits pattern) {
+  for (std::size_t at = 0; at + sizeof pattern <= bytes.size(); at += sizeof pattern)
+    std::memcpy(bytes.data() + at, &pattern, sizeof pattern);
+}
+
 }  // namespace
 
 double poison(Dtype dtype) {
@@ -30,15 +36,10 @@ bool is_poison(const Tensor& tensor, Index b, Index h, Index row, Index column) 
 }
 
 void fill_with_poison(Tensor& tensor) {
-  std::byte* const data = tensor.bytes().data();
-  const std::size_t size = tensor.bytes().size();
-  const std::size_t step = size_of(tensor.dtype());
-  for (std::size_t at = 0; at + step <= size; at += step) {
-    if (tensor.dtype() == Dtype::f32)
-      std::memcpy(data + at, &kPoisonF32, step);
-    else
-      std::memcpy(data + at, &kPoisonF64, step);
-  }
+  if (tensor.dtype() == Dtype::f32)
+    fill_with(tensor.bytes(), kPoisonF32);
+  else
+    fill_with(tensor.bytes(), kPoisonF64);
 }
 
 Outputs run_kernel(const Kernel& kernel, const Case& on) {

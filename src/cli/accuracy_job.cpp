@@ -11,6 +11,7 @@
 #include <span>
 #include <thread>
 
+#include "cli/ulp.hpp"
 #include "properties/judge.hpp"
 
 namespace attest::cli {
@@ -81,16 +82,6 @@ Case to_case(const tensors::RealAttention& source, Dtype dtype) {
   made.k = copied(source.k);
   made.v = copied(source.v);
   return made;
-}
-
-/// Spacing of the dtype's numbers at a value; the smallest subnormal at 0.
-double ulp_at(double value, Dtype dtype) {
-  if (dtype == Dtype::f32) {
-    const float size = std::abs(static_cast<float>(value));
-    return static_cast<double>(std::nextafter(size, std::numeric_limits<float>::infinity()) - size);
-  }
-  const double size = std::abs(value);
-  return std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
 }
 
 void judge_output(const Variant& variant, const RowIndex& row, const RowFacts& facts,

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -10,17 +9,10 @@
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
+#include "cli/interruption.hpp"
 
 namespace attest::cli {
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-/// The first Ctrl-C ends the run in order; the second one ends the program.
-extern "C" void on_interrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
-}
 
 const std::map<std::string, std::int64_t> kCasesByTier{
     {"smoke", 20}, {"ci", 200}, {"nightly", 5000}};
@@ -147,9 +139,7 @@ int check_command(const CheckOptions& options) {
     run.plan.deadline = std::chrono::steady_clock::now() +
                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                             std::chrono::duration<double>(options.time));
-  run.plan.stop = &interrupted;
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  run.plan.stop = &watch_for_interruption();
 
   const auto result = run_checks(run);
   if (!result.ok()) return usage(result.status().message());

@@ -49,11 +49,33 @@ struct AccuracyOptions {
   std::int64_t cases = 20;  ///< generated cases a law of the short check; 0: none
 };
 
+struct BoundOptions {
+  std::string problem;
+  std::string kernel = "builtin:scalar_tree";
+  std::string seed;            ///< of the values, instead of the problem's; empty: that one
+  std::optional<double> atol;  ///< neither: the usual ones
+  std::optional<double> rtol;
+  std::int64_t rows = -1;  ///< rows to look at; 0: all; -1: by the size of the problem
+  std::string format = "text";
+  int jobs = 0;
+  std::vector<std::string> tensors;
+};
+
+struct WorldOptions {
+  std::string kernel;  ///< or "all"; with `resume` it may be left out
+  std::string tier = "ci";
+  int jobs = 0;
+  std::string out;     ///< empty: attest-out/TIME
+  std::string resume;  ///< folder of an earlier run; empty: begin
+};
+
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
 int list_command(const std::string& what);
 int doctor_command();
 int accuracy_command(const AccuracyOptions& options);
+int bound_command(const BoundOptions& options);
+int world_command(const WorldOptions& options);
 
 /// Prints one line to stderr and returns usage_error.
 int usage(const std::string& message);

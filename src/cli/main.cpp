@@ -62,6 +62,42 @@ void add_accuracy(CLI::App& app, AccuracyOptions& options) {
       ->check(CLI::Range(0, 1024));
 }
 
+void add_bound(CLI::App& app, BoundOptions& options) {
+  CLI::App* const bound = app.add_subcommand(
+      "bound", "what error is typical, what is impossible, what a tolerance would wrongly accept");
+  bound->add_option("PROBLEM", options.problem, "problem line; its vals= say the values")
+      ->required();
+  bound->add_option("--kernel", options.kernel, "kernel to look at (builtin:scalar_tree)");
+  bound->add_option("--seed", options.seed, "seed of the values, instead of the line's");
+  bound->add_option("--atol", options.atol, "absolute tolerance to look at")
+      ->check(CLI::NonNegativeNumber);
+  bound->add_option("--rtol", options.rtol, "relative tolerance to look at")
+      ->check(CLI::NonNegativeNumber);
+  bound->add_option("--rows", options.rows, "rows to look at; 0 = all (by size)")
+      ->check(CLI::NonNegativeNumber);
+  bound->add_option("--format", options.format, "text or json");
+  bound->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
+      ->check(CLI::Range(0, 1024));
+  bound->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
+      ->delimiter(',');
+}
+
+void add_world(CLI::App& app, WorldOptions& options) {
+  CLI::App* const world = app.add_subcommand(
+      "world", "every FP4 input of a few keys, in every tiling and merge tree, exhaustively");
+  world->add_option("KERNEL", options.kernel,
+                    "builtin:NAME, mutant:NAME, or all (every built-in kernel)");
+  world
+      ->add_option("--tier", options.tier,
+                   "smoke (1 key, 2^12 inputs), ci (2 keys, 2^20) or nightly (3 keys, 2^28)")
+      ->envname("ATTEST_TIER");
+  world->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
+      ->check(CLI::Range(0, 1024));
+  world->add_option("--out", options.out, "folder of this run (attest-out/TIME)");
+  world->add_option("--resume", options.resume,
+                    "folder of an interrupted or killed run to go on with");
+}
+
 bool has_command(const CLI::App& app, const std::string& name) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   return std::any_of(commands.begin(), commands.end(),
@@ -80,10 +116,14 @@ int main(int argc, char** argv) {
   CheckOptions check;
   ReplayOptions replay;
   AccuracyOptions accuracy;
+  BoundOptions bound;
+  WorldOptions world;
   std::string what;
   add_check(app, check);
   add_replay(app, replay);
   add_accuracy(app, accuracy);
+  add_bound(app, bound);
+  add_world(app, world);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what, "kernels, mutants, laws, families, masks, tiers or dtypes")
       ->required();
@@ -106,6 +146,8 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("check")) return check_command(check);
     if (app.got_subcommand("replay")) return replay_command(replay);
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
+    if (app.got_subcommand("bound")) return bound_command(bound);
+    if (app.got_subcommand("world")) return world_command(world);
     if (app.got_subcommand("doctor")) return doctor_command();
     return list_command(what);
   };

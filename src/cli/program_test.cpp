@@ -25,8 +25,9 @@ TEST_F(Program, HelpNamesTheCommandsAndTheExitCodes) {
   const Finished help = run({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_EQ(help.err, "");
-  for (const char* part : {"check", "replay", "accuracy", "list", "doctor", "Exit codes:", "0 all",
-                           "1 a law", "2 wrong use", "3 undecided", "4 the kernel"})
+  for (const char* part :
+       {"check", "replay", "accuracy", "bound", "world", "list", "doctor", "Exit codes:", "0 all",
+        "1 a law", "2 wrong use", "3 undecided", "4 the kernel"})
     EXPECT_THAT(help.out, HasSubstr(part));
 }
 
@@ -37,6 +38,10 @@ TEST_F(Program, HelpOfEveryCommandNamesItsOptionsAndTheExitCodes) {
         "--only", "--skip", "--jobs", "--out", "--format", "--tensors"}},
       {"replay", {"WHAT", "--tensors"}},
       {"accuracy", {"KERNEL", "--tensors", "--out", "--cases", "--jobs"}},
+      {"bound",
+       {"PROBLEM", "--kernel", "--seed", "--atol", "--rtol", "--rows", "--format", "--jobs",
+        "--tensors"}},
+      {"world", {"KERNEL", "--tier", "--jobs", "--out", "--resume"}},
       {"list", {"WHAT", "kernels", "mutants", "laws", "families", "masks", "tiers", "dtypes"}},
       {"doctor", {}}};
   for (const auto& [command, parts] : commands) {

@@ -1,0 +1,35 @@
+// Outputs that a wrong kernel could give: what a tolerance accepts of them, it cannot tell apart.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "properties/case.hpp"
+#include "reference/oracle.hpp"
+
+namespace attest::properties {
+
+struct StandIn {
+  std::string_view name;      ///< as in "would accept NAME"
+  std::string_view sentence;  ///< the mistake behind it
+};
+
+/// In a stable order.
+std::span<const StandIn> stand_ins();
+
+/// The output row of every stand-in, in the order of stand_ins(); nothing where it does not apply
+/// (a mask that is one key too wide needs a hidden key behind the visible ones). Computed in
+/// double. Precondition: the row has a visible key.
+std::vector<std::optional<std::vector<double>>> stand_in_outputs(const Case& of,
+                                                                 const RowIndex& row,
+                                                                 const RowFacts& facts);
+
+/// The output of the same row if every score were multiplied by `factor`: a wrong scale.
+std::vector<double> output_with_scores_times(const RowFacts& facts, double factor);
+
+/// Whether an output differs from the truth by more than the rounding of its own evaluation.
+bool differs(const RowFacts& facts, std::size_t column, double output);
+
+}  // namespace attest::properties

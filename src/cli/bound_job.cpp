@@ -1,0 +1,271 @@
+#include "cli/bound_job.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <thread>
+
+#include "attest/random.hpp"
+#include "cli/acceptance.hpp"
+#include "cli/ulp.hpp"
+#include "properties/judge.hpp"
+#include "properties/stand_ins.hpp"
+
+namespace attest::cli {
+namespace {
+
+using properties::Case;
+using properties::Outputs;
+
+/// Numbers of k and v that are read for all rows together, if the user does not say how many rows.
+constexpr Index kWork = Index{1} << 25;
+constexpr Index kFewestRows = 4;
+constexpr Index kMostRows = 1024;
+
+struct RowFindings {
+  Status status;
+  bool empty = false;
+  std::vector<double> squares;  ///< of the exact outputs
+  std::vector<double> errors;
+  std::vector<double> ulps;
+  std::vector<double> bounds;
+  std::vector<double> ulp_bounds;
+  double lse_error = 0;
+  double lse_bound = 0;
+  double worst_ratio = 0;
+  std::string worst_element;
+  std::vector<RuleFindings> rules;
+};
+
+double or_infinite(double error) {
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+class RowJob {
+ public:
+  RowJob(const BoundJob& job, const Outputs& outputs)
+      : job_(job), on_(*job.on), outputs_(outputs), truth_(*job.kernel, *job.on) {}
+
+  RowFindings look_at(const RowIndex& row) const {
+    RowFindings found;
+    const auto exact = truth_.row(row);
+    if (!exact) {
+      found.status = invalid_argument("a visible value is not finite: there is no exact result");
+      return found;
+    }
+    found.empty = exact->facts.keys.empty();
+    if (found.empty) return found;
+    if (!exact->bound.proven() || !exact->narrow) {
+      found.status = {
+          StatusCode::undecided,
+          fmt::format(
+              "row ({}, {}, {}) has no bound: {}", row.batch, row.head, row.query,
+              exact->bound.proven() ? "no enclosure is narrow enough" : exact->bound.unproven)};
+      return found;
+    }
+    measure(row, *exact, found);
+    judge_stand_ins(row, *exact, found);
+    return found;
+  }
+
+ private:
+  void measure(const RowIndex& row, const reference::CertifiedRow& exact,
+               RowFindings& found) const {
+    const auto [b, h, query] = row;
+    for (std::size_t c = 0; c < exact.facts.output.size(); ++c) {
+      const Enclosure& want = exact.facts.output[c];
+      const double got = outputs_.out.get(b, h, query, static_cast<Index>(c));
+      const double error = or_infinite(want.distance_upper(got));
+      const double ulp = ulp_at(want.high, on_.problem.dtype);
+      found.squares.push_back(want.high * want.high);
+      found.errors.push_back(error);
+      found.ulps.push_back(error / ulp);
+      found.bounds.push_back(exact.bound.output[c]);
+      found.ulp_bounds.push_back(exact.bound.output[c] / ulp);
+      const double ratio = error == 0 ? 0 : error / exact.bound.output[c];
+      if (ratio <= found.worst_ratio) continue;
+      found.worst_ratio = ratio;
+      found.worst_element = fmt::format("out[{},{},{},{}]", b, h, query, c);
+    }
+    if (on_.problem.lse == LseForm::none) return;
+    found.lse_error = or_infinite(exact.facts.lse.distance_upper(outputs_.lse.get(b, h, query, 0)));
+    found.lse_bound = exact.bound.lse;
+  }
+
+  void judge_stand_ins(const RowIndex& row, const reference::CertifiedRow& exact,
+                       RowFindings& found) const {
+    std::vector<Rule> rules{{exact.facts, exact.bound, true, {}}};
+    for (const Tolerance& tolerance : job_.tolerances)
+      rules.push_back({exact.facts, exact.bound, false, tolerance});
+    std::vector<double> own;
+    for (Index c = 0; c < on_.problem.head_dim_v; ++c)
+      own.push_back(outputs_.out.get(row.batch, row.head, row.query, c));
+    const auto outputs = properties::stand_in_outputs(on_, row, exact.facts);
+    const std::vector<double> scale = scale_errors(rules);
+    for (std::size_t r = 0; r < rules.size(); ++r) {
+      RuleFindings& rule = found.rules.emplace_back();
+      rule.certified = rules[r].certified;
+      rule.tolerance = rules[r].tolerance;
+      rule.scale_error = scale[r];
+      count(rule.kernel, rules[r], own);
+      rule.stand_ins.resize(outputs.size());
+      for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i]) count(rule.stand_ins[i], rules[r], *outputs[i]);
+    }
+  }
+
+  const BoundJob& job_;
+  const Case& on_;
+  const Outputs& outputs_;
+  properties::Truth truth_;
+};
+
+double median(std::vector<double>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double root_mean_square(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+double largest(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+ErrorSummary summary(const std::vector<double>& errors, std::vector<double>& bounds) {
+  const double limit_largest = largest(bounds);
+  return {root_mean_square(errors), largest(errors), median(bounds), limit_largest};
+}
+
+void add(Acceptance& into, const Acceptance& row) {
+  into.accepted += row.accepted;
+  into.different += row.different;
+  into.accepted_different += row.accepted_different;
+  into.elements += row.elements;
+}
+
+void add_rules(std::vector<RuleFindings>& into, const std::vector<RuleFindings>& row) {
+  if (into.empty()) {
+    into = row;
+    return;
+  }
+  for (std::size_t r = 0; r < into.size(); ++r) {
+    add(into[r].kernel, row[r].kernel);
+    for (std::size_t i = 0; i < into[r].stand_ins.size(); ++i)
+      add(into[r].stand_ins[i], row[r].stand_ins[i]);
+    into[r].scale_error = std::min(into[r].scale_error, row[r].scale_error);
+  }
+}
+
+void append(std::vector<double>& into, const std::vector<double>& more) {
+  into.insert(into.end(), more.begin(), more.end());
+}
+
+Result<BoundFindings> combined(const Problem& problem, const std::vector<RowFindings>& rows) {
+  BoundFindings all;
+  all.rows = problem.rows();
+  all.rows_looked_at = static_cast<Index>(rows.size());
+  all.columns = problem.head_dim_v;
+  all.has_lse = problem.lse != LseForm::none;
+  std::vector<double> squares, errors, ulps, bounds, ulp_bounds, lse_errors, lse_bounds;
+  for (const RowFindings& row : rows) {
+    if (!row.status.ok()) return row.status;
+    if (row.empty) {
+      ++all.rows_empty;
+      continue;
+    }
+    append(squares, row.squares);
+    append(errors, row.errors);
+    append(ulps, row.ulps);
+    append(bounds, row.bounds);
+    append(ulp_bounds, row.ulp_bounds);
+    add_rules(all.rules, row.rules);
+    if (row.worst_ratio > all.worst_ratio) {
+      all.worst_ratio = row.worst_ratio;
+      all.worst_element = row.worst_element;
+    }
+    if (!all.has_lse) continue;
+    lse_errors.push_back(row.lse_error);
+    lse_bounds.push_back(row.lse_bound);
+    if (row.lse_error > 0)
+      all.worst_lse_ratio = std::max(all.worst_lse_ratio, row.lse_error / row.lse_bound);
+  }
+  if (errors.empty()) return invalid_argument("none of the rows looked at sees a key");
+  double sum = 0;
+  for (const double square : squares) sum += square;
+  all.output_rms = std::sqrt(sum / static_cast<double>(squares.size()));
+  all.absolute = summary(errors, bounds);
+  const double largest_ulp_bound = largest(ulp_bounds);
+  all.ulp = {median(ulps), largest(ulps), median(ulp_bounds), largest_ulp_bound};
+  const ErrorSummary& absolute = all.absolute;
+  if (all.output_rms > 0)
+    all.relative = {absolute.typical / all.output_rms, absolute.worst / all.output_rms,
+                    absolute.limit_median / all.output_rms,
+                    absolute.limit_largest / all.output_rms};
+  all.lse = summary(lse_errors, lse_bounds);
+  return all;
+}
+
+Index wanted_rows(const BoundJob& job) {
+  if (job.rows == 0) return job.on->problem.rows();
+  if (job.rows > 0) return job.rows;
+  const Problem& problem = job.on->problem;
+  const Index per_row =
+      std::max(Index{1}, problem.seq_kv) * (problem.head_dim + problem.head_dim_v);
+  return std::clamp(kWork / std::max(Index{1}, per_row), kFewestRows, kMostRows);
+}
+
+}  // namespace
+
+std::vector<Index> sampled_rows(Index rows, Index wanted) {
+  std::set<Index> chosen;
+  if (wanted >= rows) {
+    for (Index row = 0; row < rows; ++row) chosen.insert(row);
+    return {chosen.begin(), chosen.end()};
+  }
+  // The last row of a causal problem sees most; the others as if drawn from an urn.
+  chosen.insert(rows - 1);
+  SplitMix64 random(static_cast<std::uint64_t>(rows));
+  while (static_cast<Index>(chosen.size()) < wanted)
+    chosen.insert(static_cast<Index>(random.below(static_cast<std::uint64_t>(rows))));
+  return {chosen.begin(), chosen.end()};
+}
+
+Result<BoundFindings> run_bound(const BoundJob& job) {
+  const Problem& problem = job.on->problem;
+  if (problem.rows() == 0 || problem.head_dim_v == 0)
+    return invalid_argument("the problem has no output, so there is no error to bound");
+  const Outputs outputs = properties::run_kernel(*job.kernel, *job.on);
+  if (!outputs.status.ok())
+    return Status{outputs.status.code(),
+                  job.kernel->description().name + ": " + outputs.status.message()};
+  const std::vector<Index> rows = sampled_rows(problem.rows(), wanted_rows(job));
+  std::vector<RowFindings> found(rows.size());
+  const RowJob row_job(job, outputs);
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t at = next++; at < rows.size(); at = next++) {
+      const Index number = rows[at];
+      found[at] =
+          row_job.look_at({number / (problem.heads_q * problem.seq_q),
+                           number / problem.seq_q % problem.heads_q, number % problem.seq_q});
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int other = 1; other < job.jobs; ++other) threads.emplace_back(work);
+    work();
+  }
+  return combined(problem, found);
+}
+
+}  // namespace attest::cli
