@@ -26,7 +26,7 @@ set(ARROWS
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"
-  "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | mpfr.h gmp.h"
+  "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | boost/ mpfr.h gmp.h"
   "mutants        | ^properties/mutants/  | std attest/ tensors/ kernels/ properties/ mutants/ \
                                             reference/oracle.hpp"
   "properties     | ^properties/          | std attest/ tensors/ properties/ reference/oracle.hpp \

@@ -113,31 +113,46 @@ void enclose_magnitudes(const Row& row, RowFacts& facts) {
   if (row.sink) facts.score_magnitude.push_back(0);
 }
 
-/// What a row says except for the values, which are those of the row; nothing when a number of it
-/// is not finite. Precondition: the row is not empty.
 template <int Bits, class Rounding>
-std::optional<RowFacts> evaluate_row(const Row& row) {
-  using Number = Interval<Bits, Rounding>;
-  const auto finite = [](double value) { return std::isfinite(value); };
-  RowFacts facts = empty_row_facts(row);
+struct ScoredRow {
+  RowFacts facts;
+  std::vector<Interval<Bits, Rounding>> scores;
+};
+
+/// What a row says of its keys and scores, and which scores it was; nothing when a score or a
+/// magnitude is beyond the doubles. Precondition: the row is not empty.
+template <int Bits, class Rounding>
+std::optional<ScoredRow<Bits, Rounding>> score_row(const Row& row) {
+  ScoredRow<Bits, Rounding> scored{empty_row_facts(row), enclose_scores<Bits, Rounding>(row)};
+  RowFacts& facts = scored.facts;
   facts.keys = row.keys;
   facts.bias = row.bias;
   if (row.sink) facts.keys.push_back(RowFacts::kSinkKey);
   if (row.sink && !row.bias.empty()) facts.bias.push_back(0);
   enclose_magnitudes<Rounding>(row, facts);
-
-  std::vector<Number> scores = enclose_scores<Bits, Rounding>(row);
-  for (const Number& score : scores) {
+  for (const auto& score : scored.scores) {
     const Enclosure nearest = to_enclosure<Bits>(score);
     facts.score.push_back(nearest.high);
     facts.score_radius.push_back((std::abs(nearest.low) + nearest.radius) *
                                  (1 + outward<Rounding>(Site::score_radius) * 0x1p-50));
   }
   for (const auto* list : {&facts.score, &facts.score_radius, &facts.score_magnitude})
-    if (!std::all_of(list->begin(), list->end(), finite)) return std::nullopt;
+    if (!std::all_of(list->begin(), list->end(), [](double value) { return std::isfinite(value); }))
+      return std::nullopt;
   facts.score_max = *std::max_element(facts.score.begin(), facts.score.end());
+  return scored;
+}
 
-  const Weights<Bits, Rounding> weights = weigh<Bits, Rounding>(std::move(scores), facts.score_max);
+/// What a row says except for the values, which are those of the row; nothing when a number of it
+/// is not finite. Precondition: the row is not empty.
+template <int Bits, class Rounding>
+std::optional<RowFacts> evaluate_row(const Row& row) {
+  using Number = Interval<Bits, Rounding>;
+  auto scored = score_row<Bits, Rounding>(row);
+  if (!scored) return std::nullopt;
+  RowFacts& facts = scored->facts;
+  const Weights<Bits, Rounding> weights =
+      weigh<Bits, Rounding>(std::move(scored->scores), facts.score_max);
   for (const Number& weight : weights.weight)
     facts.probability.push_back(upper_double<Bits>(weight / weights.sum));
   const Number log_sum = log(weights.sum);
@@ -148,9 +163,9 @@ std::optional<RowFacts> evaluate_row(const Row& row) {
   for (std::size_t c = 0; c < facts.output.size(); ++c) {
     facts.output[c] =
         to_enclosure<Bits>(numerator<Bits, Rounding>(row, weights, c, sums) / weights.sum);
-    if (!finite(facts.output[c].radius)) return std::nullopt;
+    if (!std::isfinite(facts.output[c].radius)) return std::nullopt;
   }
-  return facts;
+  return std::move(facts);
 }
 
 }  // namespace attest::reference
