@@ -80,16 +80,6 @@ Interval<Bits, Rounding> numerator(const Row& row, const Weights<Bits, Rounding>
   return sum;
 }
 
-/// Upper bound of a sum of `terms` non-negative products that was formed in double: each rounding
-/// is a factor of at most 1 + 2^-53, or loses at most the smallest subnormal.
-template <class Rounding>
-double upper_sum(double sum, std::size_t terms) {
-  const auto count = static_cast<double>(terms);
-  const double factor = 1 + outward<Rounding>(Site::double_sum) * 0x1p-51 * (count + 1);
-  const double lost = outward<Rounding>(Site::double_underflow) * 2 * count;
-  return sum * factor + lost * std::numeric_limits<double>::denorm_min();
-}
-
 /// The magnitudes of RowFacts.
 template <class Rounding>
 void enclose_magnitudes(const Row& row, RowFacts& facts) {
