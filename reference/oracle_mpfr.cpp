@@ -38,14 +38,10 @@ std::optional<SummaryFacts> summarise(const Row& row, double row_max) {
   using Number = Interval<Bits>;
   auto scored = score_row<Bits, Outward>(row);
   if (!scored) return std::nullopt;
-  Number largest = scored->scores.front();
-  for (const Number& score : scored->scores) {
-    mpfr_max(largest.lower(), largest.lower(), score.lower(), MPFR_RNDN);  // exact: one of the two
-    mpfr_max(largest.upper(), largest.upper(), score.upper(), MPFR_RNDN);
-  }
-  const Weights<Bits, Outward> weights = weigh<Bits, Outward>(std::move(scored->scores), row_max);
+  const Number score_max = largest(scored->scores);
+  const Weights<Bits, Outward> weights = weigh(std::move(scored->scores), Number(row_max));
   SummaryFacts facts;
-  facts.row_max = to_enclosure<Bits>(largest);
+  facts.row_max = to_enclosure<Bits>(score_max);
   facts.row_sum = to_enclosure<Bits>(weights.sum);
   ProductSum<Bits> sums;
   facts.numerator.reserve(static_cast<std::size_t>(row.head_dim_v));

@@ -100,11 +100,13 @@ bool facts_enclose(const Row& row, const RowFacts& facts) {
   const auto scores = enclose_scores<768, Outward>(row);
   for (std::size_t j = 0; j < scores.size(); ++j)
     if (!encloses(Enclosure{facts.score[j], 0, facts.score_radius[j]}, scores[j])) return false;
-  const auto weights = weigh<768, Outward>(scores, facts.score_max);
+  const Truth shift = shift_below(largest(scores));
+  const auto weights = weigh(scores, shift);
   for (std::size_t j = 0; j < scores.size(); ++j)
     if (!reaches(facts.probability[j], weights.weight[j] / weights.sum)) return false;
   const Truth log_sum = log(weights.sum);
-  if (!reaches(facts.log_sum, log_sum) || !encloses(facts.lse, log_sum + Truth(facts.score_max)))
+  if (!reaches(facts.log_sum, log_sum + (shift - facts.score_max)) ||
+      !encloses(facts.lse, log_sum + shift))
     return false;
   ProductSum<768> sums;
   for (std::size_t c = 0; c < facts.output.size(); ++c)

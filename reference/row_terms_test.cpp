@@ -149,6 +149,43 @@ TEST(RowTerms, EnclosuresOfRisingPrecisionMeetAndNarrow) {
   }
 }
 
+TEST(RowTerms, ScoresFarBeyondTheWorkingPrecisionAreEnclosed) {
+  // The scores are 2^200 + 1 and 2^200, of which 128 bits and a double hold the second.
+  const Row row = row_of({0x1p100, 1}, {0x1p100, 1, 0x1p100, 0}, {0, 1});
+  const double p = 1 / (1 + std::exp(1.0));  // of the second; exp and the rest within 4 ulp
+  for (const int bits : kPrecisionLadder) {
+    const RowFacts facts = facts_of(row, bits);
+    EXPECT_TRUE(std::isfinite(facts.lse.radius));
+    EXPECT_LE(facts.output[0].distance_lower(p), 0x1p-50);
+    for (const double probability : facts.probability) EXPECT_LE(probability, 1);
+    if (bits > 210) {
+      EXPECT_LE(facts.output[0].radius, 0x1p-100);
+    }
+  }
+  // The nearest double of the largest score is 2^146 away from it: weights relative to that double
+  // would underflow.
+  const Row far = row_of({0x1p100, 1}, {0x1p100, 0x1p146, 0x1p100, 0}, {7, 1});
+  for (const int bits : kPrecisionLadder)
+    EXPECT_LE(facts_of(far, bits).output[0].distance_lower(7), 0);
+  const auto certified = certify_row(
+      row, [](const RowFacts& facts) { return uniform_bound(facts, 0x1p-53, 0x1p150); });
+  ASSERT_TRUE(certified.has_value());
+  EXPECT_TRUE(certified->narrow);
+  EXPECT_EQ(certified->bits, 384);
+}
+
+TEST(RowTerms, AConstantColumnIsExactHoweverLargeTheScores) {
+  for (const double size : {1.0, 0x1p100, 0x1p400}) {
+    Row row = row_of({size, 0.1}, {size, 0.3, -size, 0.7, size, 0.9}, {0.1, 2, 0.1, 3, 0.1, 4});
+    for (const int bits : kPrecisionLadder) {
+      EXPECT_THAT(facts_of(row, bits).output[0], IsExactly(0.1));
+      EXPECT_GE(facts_of(row, bits).output[1].radius, 0);
+    }
+    row.sink = size * size;
+    EXPECT_THAT(facts_of(row).output[0], testing::Not(IsExactly(0.1)));
+  }
+}
+
 TEST(RowTerms, ATermThatIsNotFiniteHasNoExactRow) {
   for (const double special : {kInfinite, -kInfinite, std::nan("")})
     for (int part = 0; part < 7; ++part) {
