@@ -27,6 +27,7 @@ set(ARROWS
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"
   "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | mpfr.h gmp.h"
+  "+tests         | ^reference/[^/]*mpfr_test[.]cpp$ | boost/"
   "+simd          | ^reference/((oracle_fast|exp_)[^/]*|[^/]*-inl[.]h)$ | hwy/"
   "mutants        | ^properties/mutants/  | std attest/ tensors/ kernels/ properties/ mutants/ \
                                             reference/oracle.hpp"
@@ -141,6 +142,7 @@ if(SELF_TEST)
   expect(refused  reference/oracle_mpfr.cpp       "\"attest/kernel.hpp\"")
   expect(refused  reference/oracle_mpfr.cpp       "\"kernels/row_access.hpp\"")
   expect(refused  reference/oracle_test.cpp       "\"attest/summary.hpp\"")
+  expect(refused  reference/oracle_mpfr.cpp       "<boost/multiprecision/mpfi.hpp>")
   expect(refused  reference/visibility.cpp        "<mpfr.h>")
   expect(refused  reference/oracle_mpfr.cpp       "\"hwy/highway.h\"")
   expect(refused  reference/oracle_fast.cpp       "<mpfr.h>")
@@ -166,7 +168,7 @@ if(SELF_TEST)
   expect(accepted src/vocabulary/tiling_test.cpp  "<gtest/gtest.h>")
   expect(accepted src/kernels/simd_forward.cpp    "\"hwy/highway.h\"  // after foreach_target.h")
   expect(accepted reference/interval_row.hpp      "<mpfr.h>")
-  expect(refused  reference/oracle_mpfr.cpp       "<mpfi.h>")
+  expect(accepted reference/exact_mpfr_test.cpp   "<boost/multiprecision/mpfr.hpp>")
   expect(accepted reference/oracle_mpfr.cpp       "\"attest/error_bound.hpp\"")
   expect(accepted reference/oracle_fast.cpp       "\"hwy/foreach_target.h\"")
   expect(accepted reference/double_double-inl.h   "\"hwy/highway.h\"")

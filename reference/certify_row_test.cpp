@@ -5,9 +5,11 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "reference/test_cases.hpp"
 #include "reference/test_row_facts.hpp"
+#include "reference/test_rows.hpp"
 
 namespace attest::reference {
 namespace {
@@ -131,6 +133,40 @@ TEST(CertifyRow, AnAuditSeesEveryElementThatHasNoCommonValue) {
   }
   EXPECT_FALSE(moved([](RowFacts& other) { other.keys.back() += 1; }));
   EXPECT_FALSE(moved([](RowFacts& other) { other.log_sum += 0x1p-30; }));
+}
+
+/// A textbook kernel of the format: two roundings a score, exp and log within two ulp.
+BoundRule textbook(const Format& format) {
+  DeclaredAccuracy accuracy;
+  accuracy.format = format;
+  accuracy.dot_roundings = 2;
+  accuracy.exp_relative_error = 4 * format.unit_roundoff;
+  accuracy.exp_absolute_error = 2 * format.rounding_underflow;
+  accuracy.log_relative_error = 4 * format.unit_roundoff;
+  return [accuracy](const RowFacts& facts) {
+    const Index n = facts.visible_keys();
+    const std::vector<PathCounts> paths(static_cast<std::size_t>(n), PathCounts{n, 0});
+    return error_bound(accuracy, facts, paths);
+  };
+}
+
+TEST(CertifyRow, RowsOfExactOutputsAreNarrowAgainstTheBoundsOfRealKernels) {
+  const std::vector<double> scores{0.3F, -1.7F, 0.3F, 5, -1.7F, 5};
+  const Row constant = scored_row(scores, {0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F});
+  const Row opposite = scored_row(scores, {7, 0.1F, -7, 1e-30F, -0.1F, -1e-30F});
+  const Row one_key = scored_row({0.3F}, {0.1F});
+  const Row zero = scored_row(scores, {0, 0, 0, -0.0, 0, 0});
+  for (const Format& format : {kF32, kF64})
+    for (const Row& row : {constant, opposite, one_key, zero}) {
+      SCOPED_TRACE(row.v.front());
+      EXPECT_TRUE(certify_row(row, textbook(format))->narrow);
+      const BothOracles both;
+      const std::optional<CertifiedRow> certified = certify_row(row, textbook(format));
+      ASSERT_TRUE(certified.has_value());
+      EXPECT_TRUE(certified->bound.proven()) << certified->bound.unproven;
+      EXPECT_TRUE(certified->narrow);
+      EXPECT_EQ(certified->bits, kPrecisionLadder.front());
+    }
 }
 
 }  // namespace

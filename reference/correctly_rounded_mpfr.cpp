@@ -64,20 +64,19 @@ int side_of_boundary(const std::vector<Interval<Bits>>& scores, const ScoreClass
                      const std::vector<Scratch>& sums, mpfr_srcptr boundary) {
   std::vector<Interval<Bits>> rest_scores;
   std::vector<Scratch> rest;
-  double shift = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < sums.size(); ++i) {
     Scratch difference(kValueBits);
     mpfr_mul_d(difference.get(), boundary, static_cast<double>(classes.members[i].size()),
                MPFR_RNDN);
     mpfr_sub(difference.get(), sums[i].get(), difference.get(), MPFR_RNDN);
     if (mpfr_zero_p(difference.get()) != 0) continue;
-    const Interval<Bits>& score = scores[classes.members[i].front()];
-    // Relative to the largest of these, so that no weight of it underflows.
-    shift = std::max(shift, mpfr_get_d(score.upper(), MPFR_RNDN));
-    rest_scores.push_back(score);
+    rest_scores.push_back(scores[classes.members[i].front()]);
     rest.push_back(std::move(difference));
   }
-  const Weights<Bits, Outward> weights = weigh<Bits, Outward>(std::move(rest_scores), shift);
+  if (rest.empty()) return 0;
+  // Relative to the largest of these, whose weight then does not underflow.
+  const Interval<Bits> shift = shift_below(largest(rest_scores));
+  const Weights<Bits, Outward> weights = weigh(std::move(rest_scores), shift);
   Interval<Bits> sum;
   ProductSum<Bits> products;
   for (std::size_t i = 0; i < rest.size(); ++i) products.add(sum, weights.weight[i], rest[i].get());
@@ -91,12 +90,10 @@ std::optional<double> round_by_classes(const std::vector<Interval<Bits>>& scores
                                        const ScoreClasses& classes,
                                        const std::vector<Scratch>& sums, const Format& format) {
   std::vector<Interval<Bits>> class_scores;
-  double shift = -std::numeric_limits<double>::infinity();
-  for (const auto& members : classes.members) {
-    class_scores.push_back(scores[members.front()]);
-    shift = std::max(shift, mpfr_get_d(class_scores.back().upper(), MPFR_RNDN));
-  }
-  const Weights<Bits, Outward> weights = weigh<Bits, Outward>(std::move(class_scores), shift);
+  class_scores.reserve(classes.members.size());
+  for (const auto& members : classes.members) class_scores.push_back(scores[members.front()]);
+  const Interval<Bits> shift = shift_below(largest(class_scores));
+  const Weights<Bits, Outward> weights = weigh(std::move(class_scores), shift);
   Interval<Bits> numerator_sum;
   Interval<Bits> row_sum;
   ProductSum<Bits> products;
@@ -125,8 +122,8 @@ class RowRounding {
 
   std::vector<RoundedOutput> run() {
     free_cache_at_thread_end();
-    const bool finite = has_finite_terms(row_) && all_finite(row_.v) &&
-                        (row_.keys.empty() || (all_finite(row_.q) && all_finite(row_.k)));
+    const bool finite =
+        has_finite_terms(row_) && (row_.keys.empty() || (all_finite(row_.q) && all_finite(row_.k)));
     if (!finite) return std::move(results_);
     for (std::size_t i = 0; i < columns_.size(); ++i) decide_equal_values(i);
     if (all_decided() || !try_all_keys()) return std::move(results_);
@@ -165,18 +162,14 @@ class RowRounding {
   bool try_all_keys() {
     constexpr int kBits = kPrecisionLadder.front();
     std::vector<Interval<kBits>> scores = enclose_scores<kBits, Outward>(row_);
-    double shift = -std::numeric_limits<double>::infinity();
-    for (const auto& score : scores) {
-      const double near = mpfr_get_d(score.upper(), MPFR_RNDN);
-      if (!std::isfinite(near)) return false;
-      shift = std::max(shift, near);
-    }
-    const Weights<kBits, Outward> weights = weigh<kBits, Outward>(std::move(scores), shift);
+    for (const auto& score : scores)
+      if (!std::isfinite(mpfr_get_d(score.upper(), MPFR_RNDN))) return false;
+    const Interval<kBits> shift = shift_below(largest(scores));
+    const Weights<kBits, Outward> weights = weigh(std::move(scores), shift);
     ProductSum<kBits> products;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (results_[i].decided) continue;
-      const Interval<kBits> output =
-          numerator<kBits, Outward>(row_, weights, columns_[i], products) / weights.sum;
+      const Interval<kBits> output = weighted_mean(row_, weights, columns_[i], products);
       results_[i].bits = kBits;
       const bool point = mpfr_equal_p(output.lower(), output.upper()) != 0;
       if (const auto common = common_rounding<kBits>(output, format_))

@@ -200,11 +200,14 @@ TEST(CorrectlyRounded, SymmetricScoresOfOppositeValuesAreDecidedByTheirSign) {
 
 TEST(CorrectlyRounded, WhatTheLadderDoesNotReachIsUndecided) {
   // The scores differ by 2^-2000, so that the output is about 2^-2001: no 0, and not seen.
-  const Row row = row_of({0x1p-1000, 1}, {0x1p-1000, 1, 0, 1}, {1, -1});
-  const RoundedOutput found = correctly_rounded(row, 0, kF64);
-  EXPECT_FALSE(found.decided);
-  EXPECT_TRUE(std::isnan(found.value));
-  EXPECT_EQ(found.bits, kPrecisionLadder.back());
+  Row row = row_of({0x1p-1000, 1}, {0x1p-1000, 1, 0, 1}, {1, -1});
+  for (const double softcap : {0.0, 5.0}) {
+    row.softcap = softcap;
+    const RoundedOutput found = correctly_rounded(row, 0, kF64);
+    EXPECT_FALSE(found.decided);
+    EXPECT_TRUE(std::isnan(found.value));
+    EXPECT_EQ(found.bits, kPrecisionLadder.back());
+  }
 }
 
 TEST(CorrectlyRounded, UnderASoftcapClassesAreEqualPairsOfDotProductAndBias) {

@@ -9,6 +9,7 @@
 #include <mpfr.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "attest/enclosure.hpp"
 #include "reference/interval_rounding.hpp"
@@ -152,6 +153,20 @@ Interval<Bits, Rounding> tanh(Interval<Bits, Rounding> x) {
   return x;
 }
 
+/// |x|, exact.
+template <int Bits, class Rounding>
+Interval<Bits, Rounding> abs(Interval<Bits, Rounding> x) {
+  if (mpfr_sgn(x.lower()) >= 0) return x;
+  const bool holds_zero = mpfr_sgn(x.upper()) > 0;
+  x = -std::move(x);  // now -x, of which the lower end may be below 0
+  if (holds_zero) {
+    mpfr_neg(x.lower(), x.lower(), MPFR_RNDN);
+    mpfr_max(x.upper(), x.upper(), x.lower(), MPFR_RNDN);
+    mpfr_set_zero(x.lower(), 1);
+  }
+  return x;
+}
+
 /// Adds products to an interval, every step rounded outward. The two sums of products are where
 /// the oracle spends its time: here the memory of the products is kept.
 template <int Bits, class Rounding = Outward>
@@ -204,6 +219,12 @@ class ProductSum {
 template <int Bits, class Rounding>
 double upper_double(const Interval<Bits, Rounding>& interval) {
   return mpfr_get_d(interval.upper(), upward<Rounding>(Site::upper_double));
+}
+
+/// Upper bound of |x| over the interval.
+template <int Bits, class Rounding>
+double magnitude_upper(const Interval<Bits, Rounding>& interval) {
+  return upper_double<Bits>(abs(interval));
 }
 
 /// Upper bound of the distance from the point `value` to any point of the interval.

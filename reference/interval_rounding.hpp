@@ -6,6 +6,7 @@
 
 #include <mpfr.h>
 
+#include <cstddef>
 #include <limits>
 
 namespace attest::reference {
@@ -59,6 +60,16 @@ constexpr mpfr_rnd_t upward(Site site) {
 template <class Rounding>
 constexpr double outward(Site site) {
   return Rounding::inward(site) ? -1.0 : 1.0;
+}
+
+/// Upper bound of a sum of `terms` non-negative products that was formed in double: each rounding
+/// is a factor of at most 1 + 2^-53, or loses at most the smallest subnormal.
+template <class Rounding>
+double upper_sum(double sum, std::size_t terms) {
+  const auto count = static_cast<double>(terms);
+  const double factor = 1 + outward<Rounding>(Site::double_sum) * 0x1p-51 * (count + 1);
+  const double lost = outward<Rounding>(Site::double_underflow) * 2 * count;
+  return sum * factor + lost * std::numeric_limits<double>::denorm_min();
 }
 
 /// MPFR keeps constants such as ln 2 per thread; a thread that ends gives them back.

@@ -36,17 +36,15 @@ void append_sink_value(const Row& row, RowFacts& facts) {
 template <int Bits>
 std::optional<SummaryFacts> summarise(const Row& row, double row_max) {
   using Number = Interval<Bits>;
-  std::vector<Number> scores = enclose_scores<Bits, Outward>(row);
-  Number largest = scores.front();
-  for (const Number& score : scores) {
-    mpfr_max(largest.lower(), largest.lower(), score.lower(), MPFR_RNDN);  // exact: one of the two
-    mpfr_max(largest.upper(), largest.upper(), score.upper(), MPFR_RNDN);
-  }
-  const Weights<Bits, Outward> weights = weigh<Bits, Outward>(std::move(scores), row_max);
+  auto scored = score_row<Bits, Outward>(row);
+  if (!scored) return std::nullopt;
+  const Number score_max = largest(scored->scores);
+  const Weights<Bits, Outward> weights = weigh(std::move(scored->scores), Number(row_max));
   SummaryFacts facts;
-  facts.row_max = to_enclosure<Bits>(largest);
+  facts.row_max = to_enclosure<Bits>(score_max);
   facts.row_sum = to_enclosure<Bits>(weights.sum);
   ProductSum<Bits> sums;
+  facts.numerator.reserve(static_cast<std::size_t>(row.head_dim_v));
   for (Index c = 0; c < row.head_dim_v; ++c)
     facts.numerator.push_back(to_enclosure<Bits>(
         numerator<Bits, Outward>(row, weights, static_cast<std::size_t>(c), sums)));
