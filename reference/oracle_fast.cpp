@@ -234,7 +234,7 @@ namespace {
 /// Everything but the values.
 std::optional<RowFacts> enclose_without_values(const Row& row) {
   if (row.empty()) return empty_row_facts(row);
-  if (row.keys.empty() || row.softcap != 0) return std::nullopt;
+  if (row.keys.empty()) return std::nullopt;
   std::optional<RowFacts> facts(std::in_place);
   if (!FastEvaluation(row).run(*facts)) return std::nullopt;
   return facts;

@@ -118,7 +118,6 @@ HWY_INLINE void sum_columns(FastRow& fast, std::size_t first, std::size_t last, 
 }
 
 void sum_values(FastRow& fast) {
-  const Tag d;
   // (7) of the notes: what a numerator's own roundings add to the share of each weight.
   constexpr double kRun = kValueRun;
   const double runs = static_cast<double>(fast.visible / kValueRun + 1);
@@ -134,9 +133,9 @@ void sum_values(FastRow& fast) {
     for (; column + kLanes <= fast.columns; column += kLanes)
       sum_columns<1>(fast, first, last, column, whole);
     if (column < fast.columns) {
-      const auto mask = hn::FirstN(d, fast.columns - column);
+      const std::size_t count = fast.columns - column;
       sum_columns<1>(fast, first, last, column,
-                     [mask](const double* at) HWY_ATTR { return hn::MaskedLoad(mask, Tag(), at); });
+                     [count](const double* at) HWY_ATTR { return load_first(at, count); });
     }
   }
 }
