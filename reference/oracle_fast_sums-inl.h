@@ -39,7 +39,9 @@ void weigh_keys(FastRow& fast) {
       const Vector error =
           fused(distance, 2 * kUnit2 * kRoundUp, hn::LoadU(d, fast.score_error.data() + j));
       const auto dropped = hn::Lt(hn::Add(x.high, error), lowest);
-      const Double clamped{hn::Max(x.high, lowest), hn::IfThenZeroElse(dropped, x.low)};
+      // A weight that is kept has an argument above lowest - error, so the clamp does not touch it.
+      const Double clamped{hn::Max(x.high, set(kLowestArgument - 20)),
+                           hn::IfThenZeroElse(dropped, x.low)};
       const Double full = exp(clamped);
       const Double weight{hn::IfThenZeroElse(dropped, full.high),
                           hn::IfThenZeroElse(dropped, full.low)};

@@ -36,6 +36,13 @@ void spread_beyond_exp(Row& row, std::mt19937_64& random) {
   });
 }
 
+/// The same with scores that no double holds, so that a double-word is needed for s_j - M as well.
+void spread_of_long_scores(Row& row, std::mt19937_64& random) {
+  set_scores(
+      row, [&](std::size_t /*j*/) { return 1e9 - static_cast<double>(random() % 2400000) / 1000; });
+  row.scale = 1 / 3.0;
+}
+
 /// Distances to the maximum on both sides of where weights are dropped.
 void around_the_edge(Row& row, std::mt19937_64& random) {
   set_scores(row, [&](std::size_t j) {
@@ -93,6 +100,7 @@ const std::vector<RowShape>& row_shapes() {
       {"equal scores", true, 1, 1, {0, 0}, 0, 0, false, equal_scores},
       {"ascending scores", true, 1, 1, {0, 0}, 0, 0, false, ascending},
       {"spread beyond exp", true, 1, 1, {-40, 40}, 0, 0, false, spread_beyond_exp},
+      {"spread of long scores", false, 1, 1, {-4, 4}, 0, 0, false, spread_of_long_scores},
       {"around the edge of dropped weights", false, 1, 1, {0, 0}, 0, 0, false, around_the_edge},
       {"cancelling scores", true, 10, 10, {0, 0}, 0, 0, false, cancelling_scores},
       {"cancelling scores, f64", false, 10, 10, {0, 0}, 0, 0, false, cancelling_scores},
