@@ -151,7 +151,8 @@ template <bool kExactProducts>
 void score_visible_keys(FastRow& fast) {
   const Tag d;
   const Row& row = fast.row;
-  const auto steps = static_cast<double>((fast.dim + kLanes - 1) / kLanes);
+  const std::size_t whole_steps = (fast.dim + kLanes - 1) / kLanes;
+  const auto steps = static_cast<double>(whole_steps);
   const auto dim = static_cast<double>(fast.dim);
   // (3) and (4) of the notes, and the product with the scale.
   const double share =

@@ -69,8 +69,8 @@ void weigh_keys(FastRow& fast) {
   fast.sum_high = hn::GetLane(whole.high);
   fast.sum_low = hn::GetLane(whole.low);
   fast.error_max = hn::GetLane(hn::MaxOfLanes(d, error_max));
-  const double runs = static_cast<double>(padded / (kRun * kLanes) + 1);
-  const double depth = static_cast<double>(kRun + kLanes) + runs;
+  const std::size_t runs = padded / (kRun * kLanes) + 1;
+  const auto depth = static_cast<double>(kRun + kLanes + runs);
   fast.sum_error =
       kRoundUp * (hn::GetLane(hn::SumOfLanes(d, errors)) / fast.sum_high + 4 * kUnit2 * depth);
 }
@@ -122,8 +122,9 @@ HWY_INLINE void sum_columns(FastRow& fast, std::size_t first, std::size_t last, 
 void sum_values(FastRow& fast) {
   // (7) of the notes: what a numerator's own roundings add to the share of each weight.
   constexpr double kRun = kValueRun;
-  const double runs = static_cast<double>(fast.visible / kValueRun + 1);
-  const double share = kRoundUp * kUnit2 * (kRun * kRun / 2 + 4 * kRun + 8 + 4 * runs);
+  const std::size_t runs = fast.visible / kValueRun + 1;
+  const double share =
+      kRoundUp * kUnit2 * (kRun * kRun / 2 + 4 * kRun + 8 + 4 * static_cast<double>(runs));
   for (std::size_t j = 0; j < fast.visible; ++j)
     fast.weight_error[j] += share * fast.weight_high[j];
   const auto whole = [](const double* at) HWY_ATTR { return hn::LoadU(Tag(), at); };
