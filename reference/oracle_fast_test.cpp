@@ -160,6 +160,24 @@ void expect_undecided(Change&& change) {
   });
 }
 
+/// The output comes from a weight that is bounded and not formed: the enclosure is wide, not wrong.
+TEST(FastOracleValues, ADroppedWeightMayDecideTheOutput) {
+  for (const double score : {-600.5, -650.25, -744.0, -800.0}) {
+    Row row = small_row();
+    row.k = {0, score};
+    row.v = {0, 0x1p900};
+    const std::optional<RowFacts> truth = enclose_row(row, kTruthBits);
+    ASSERT_TRUE(truth.has_value());
+    for_each_target([&](const char* target) {
+      SCOPED_TRACE(target);
+      const std::optional<RowFacts> facts = enclose_row_fast(row);
+      ASSERT_TRUE(facts.has_value());
+      EXPECT_THAT(weaknesses(*facts, *truth, row), IsEmpty());
+      EXPECT_GT(facts->output[0].radius, truth->output[0].high);
+    });
+  }
+}
+
 TEST(FastOracleRefuses, NumbersThatAreNotFinite) {
   for (const double wrong : {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
     expect_undecided([&](Row& row) { row.q[0] = wrong; });
