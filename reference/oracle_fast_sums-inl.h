@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 
+#include "hwy/cache_control.h"
 #include "reference/exp_double_double-inl.h"
 #include "reference/exp_double_double.hpp"
 #include "reference/oracle_fast_row.hpp"
@@ -93,7 +94,10 @@ HWY_INLINE void sum_columns(FastRow& fast, std::size_t first, std::size_t last, 
   std::array<ValueSums, kCount> sums;
   for (ValueSums& each : sums) each = {set(0), set(0), set(0)};
   const double* v = fast.row.v.data() + first * fast.columns + column;
+  // The next run's rows: their lines are too far apart for the hardware to foresee.
+  const std::size_t ahead = last + kValueRun <= fast.visible ? kValueRun * fast.columns : 0;
   for (std::size_t j = first; j < last; ++j, v += fast.columns) {
+    hwy::Prefetch(v + ahead);
     const Vector high = set(fast.weight_high[j]);
     const Vector low = set(fast.weight_low[j]);
     const Vector error = set(fast.weight_error[j]);
