@@ -31,6 +31,7 @@ void weigh_row(FastRow& fast) {
 /// log(sum of the weights) = result + at most `error`, given any approximation `near`:
 /// log L = near + log(1 + z) with z = L exp(-near) - 1, which is tiny when `near` is a logarithm.
 bool log_of_sum(const FastRow& fast, double near, Enclosure& result) {
+  if (!(std::abs(near) <= kExpDomain)) return false;
   const hn::CappedTag<double, 1> d;
   using One = Pair<hn::Vec<decltype(d)>>;
   const One sum{hn::Set(d, fast.sum_high), hn::Set(d, fast.sum_low)};
@@ -171,7 +172,8 @@ class FastEvaluation {
     for (std::size_t j = 0; j < fast_.keys; ++j) {
       facts.score_radius[j] = (std::abs(fast_.score_low[j]) + fast_.score_error[j]) * (1 + 0x1p-50);
       facts.probability[j] = fast_.weight_high[j] * inverse;
-      if (fast_.weight_high[j] == 0) facts.probability[j] = tiny_probability(j, inverse);
+      if (fast_.weight_high[j] == 0 && !tiny_probability(j, inverse, facts.probability[j]))
+        return false;
     }
     fast_.score_high.resize(fast_.keys);
     fast_.score_magnitude.resize(fast_.keys);
@@ -188,30 +190,38 @@ class FastEvaluation {
     return std::isfinite(facts.input_magnitude_max);
   }
 
-  double tiny_probability(std::size_t j, double inverse) const;
+  bool tiny_probability(std::size_t j, double inverse, double& probability) const;
 
   const Row& row_;
   FastRow fast_;
 };
 
 /// Upper bound of a probability whose weight was dropped: exp(x / 2)^2, scaled so that it is
-/// rounded to the subnormal range only once, and upward.
-double FastEvaluation::tiny_probability(std::size_t j, double inverse) const {
-  const double argument = fast_.score_high[j] - fast_.score_max;
+/// rounded to the subnormal range only once, and upward. False when x is not known well enough.
+bool FastEvaluation::tiny_probability(std::size_t j, double inverse, double& probability) const {
   constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
+  // The argument as a double-word (TwoSum, then FastTwoSum); nothing in this library is contracted.
+  const double difference = fast_.score_high[j] - fast_.score_max;
+  const double part = difference - fast_.score_high[j];
+  const double lost = (fast_.score_high[j] - (difference - part)) + (-fast_.score_max - part);
+  const double rest = lost + fast_.score_low[j];
+  const double high = difference + rest;
+  const double error = fast_.score_error[j];
+  probability = kSmallest;
   // exp(-746) < 2^-1076, and the sum of the weights is at least 1/2.
-  if (!(argument + fast_.score_error[j] > -746.5)) return kSmallest;
-  const double half_high = argument / 2;
-  const double half_low = 0;
+  if (high + error < -746.5) return true;
+  if (!(error <= kLargestScoreError && std::abs(high) <= 2 * kExpDomain)) return false;
+  const double half_high = high / 2;
+  const double half_low = (rest - (high - difference)) / 2;
   double root_high = 0;
   double root_low = 0;
   exp_double_double(&half_high, &half_low, 1, &root_high, &root_low);
+  // root_low, the score's error and every rounding here are shares below 2^-45 together.
   constexpr double kScale = 0x1p200;
-  // The argument is off by its rounding and by what the double-word leaves out, below 2^-40 here.
   const double scaled = root_high * kScale * root_high * inverse * (1 + 0x1p-42);
-  double rounded = scaled / kScale;
-  if (rounded * kScale < scaled) rounded += kSmallest;
-  return rounded;
+  probability = scaled / kScale;
+  if (probability * kScale < scaled) probability += kSmallest;
+  return true;
 }
 
 }  // namespace
@@ -234,7 +244,7 @@ namespace {
 /// Everything but the values.
 std::optional<RowFacts> enclose_without_values(const Row& row) {
   if (row.empty()) return empty_row_facts(row);
-  if (row.keys.empty() || row.softcap != 0) return std::nullopt;
+  if (row.keys.empty()) return std::nullopt;
   std::optional<RowFacts> facts(std::in_place);
   if (!FastEvaluation(row).run(*facts)) return std::nullopt;
   return facts;

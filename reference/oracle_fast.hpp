@@ -5,7 +5,7 @@
 // Method: compensated dot products, exp in double-double from own tables, double-double sums over
 // keys; every error term is proven in docs/numerics.md ("Fast oracle") and bounded at run time.
 // Special: nothing when it cannot certify the row (a number is not finite or overflows, scores
-// above about 2^45, numerators below 2^-800, softcap); MPFR decides then.
+// above about 2^45, numerators below 2^-800, no visible key but a sink); MPFR decides then.
 #pragma once
 
 #include <optional>

@@ -11,7 +11,7 @@
 #include <array>
 #include <cmath>
 
-#include "reference/double_double-inl.h"
+#include "reference/exp_double_double-inl.h"
 #include "reference/oracle_fast_row.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,6 +25,16 @@ static_assert(kKeyPadding % kLanes == 0);
 
 HWY_INLINE Vector set(double value) {
   return hn::Set(Tag(), value);
+}
+
+/// The first `count` < kLanes doubles at `from`, then zeros. Nothing behind them is read: Highway
+/// promises that of MaskedLoad only where the hardware has it, which is where vectors are wide.
+HWY_INLINE Vector load_first(const double* from, std::size_t count) {
+  const Tag d;
+  if constexpr (kLanes > 2) return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+  HWY_ALIGN std::array<double, kLanes> lanes{};
+  std::copy_n(from, count, lanes.data());
+  return hn::Load(d, lanes.data());
 }
 
 /// value * factor + addend where a rounding more does not matter.
@@ -114,19 +124,35 @@ HWY_INLINE void sum_products(const FastRow& fast, std::size_t key, std::size_t s
       add_product<kExactProducts>(sums[i], query, hn::LoadU(d, k + i * fast.dim + c));
   }
   if (c < fast.dim) {
-    const auto mask = hn::FirstN(d, fast.dim - c);
-    const Vector query = hn::MaskedLoad(mask, d, q + c);
+    const Vector query = load_first(q + c, fast.dim - c);
     for (std::size_t i = 0; i < kCount; ++i)
-      add_product<kExactProducts>(sums[i], query, hn::MaskedLoad(mask, d, k + i * fast.dim + c));
+      add_product<kExactProducts>(sums[i], query, load_first(k + i * fast.dim + c, fast.dim - c));
   }
   for (std::size_t i = 0; i < kCount; ++i) buffer.store(slot + i, sums[i]);
+}
+
+/// cap tanh(x / cap) = cap (1 - t) / (1 + t) with t = exp(-2 |x / cap|), and the sign of x. It
+/// moves an error of x by at most itself, and adds at most kSoftcapError |cap|: (5) of the notes.
+inline constexpr double kSoftcapError = 0x1p-99;
+HWY_INLINE Double soften(Double x, double cap) {
+  const Double one{set(1), set(0)};
+  const Double ratio = divide(x, Double{set(std::abs(cap)), set(0)});
+  const Vector sign = hn::CopySign(set(2), hn::Neg(ratio.high));
+  const Double twice{hn::Mul(ratio.high, sign), hn::Mul(ratio.low, sign)};  // -2 |x / cap|
+  const auto saturated = hn::Lt(twice.high, set(kLowestArgument));
+  Double t = exp(
+      Double{hn::Max(twice.high, set(kLowestArgument)), hn::IfThenZeroElse(saturated, twice.low)});
+  t = {hn::IfThenZeroElse(saturated, t.high), hn::IfThenZeroElse(saturated, t.low)};
+  const Double tanh = divide(add(one, Double{hn::Neg(t.high), hn::Neg(t.low)}), add(one, t));
+  return multiply(tanh, hn::CopySign(set(std::abs(cap)), ratio.high));
 }
 
 template <bool kExactProducts>
 void score_visible_keys(FastRow& fast) {
   const Tag d;
   const Row& row = fast.row;
-  const auto steps = static_cast<double>((fast.dim + kLanes - 1) / kLanes);
+  const std::size_t whole_steps = (fast.dim + kLanes - 1) / kLanes;
+  const auto steps = static_cast<double>(whole_steps);
   const auto dim = static_cast<double>(fast.dim);
   // (3) and (4) of the notes, and the product with the scale.
   const double share =
@@ -156,6 +182,10 @@ void score_visible_keys(FastRow& fast) {
     Double score = multiply(dot, set(row.scale));
     const Vector scaled = fused(magnitude, std::abs(row.scale) * (1 + 0x1p-51), set(4 * kTiny));
     Vector error = fused(scaled, share, set(lost));
+    if (row.softcap != 0) {
+      score = soften(score, row.softcap);
+      error = hn::Add(error, set(kSoftcapError * std::abs(row.softcap)));
+    }
     if (!row.bias.empty()) {
       HWY_ALIGN std::array<double, kLanes> bias{};
       std::copy_n(row.bias.data() + first, count, bias.data());

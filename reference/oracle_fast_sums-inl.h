@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 
+#include "hwy/cache_control.h"
 #include "reference/exp_double_double-inl.h"
 #include "reference/exp_double_double.hpp"
 #include "reference/oracle_fast_row.hpp"
@@ -39,7 +40,9 @@ void weigh_keys(FastRow& fast) {
       const Vector error =
           fused(distance, 2 * kUnit2 * kRoundUp, hn::LoadU(d, fast.score_error.data() + j));
       const auto dropped = hn::Lt(hn::Add(x.high, error), lowest);
-      const Double clamped{hn::Max(x.high, lowest), hn::IfThenZeroElse(dropped, x.low)};
+      // A weight that is kept has an argument above lowest - error, so the clamp does not touch it.
+      const Double clamped{hn::Max(x.high, set(kLowestArgument - 20)),
+                           hn::IfThenZeroElse(dropped, x.low)};
       const Double full = exp(clamped);
       const Double weight{hn::IfThenZeroElse(dropped, full.high),
                           hn::IfThenZeroElse(dropped, full.low)};
@@ -67,8 +70,8 @@ void weigh_keys(FastRow& fast) {
   fast.sum_high = hn::GetLane(whole.high);
   fast.sum_low = hn::GetLane(whole.low);
   fast.error_max = hn::GetLane(hn::MaxOfLanes(d, error_max));
-  const double runs = static_cast<double>(padded / (kRun * kLanes) + 1);
-  const double depth = static_cast<double>(kRun + kLanes) + runs;
+  const std::size_t runs = padded / (kRun * kLanes) + 1;
+  const auto depth = static_cast<double>(kRun + kLanes + runs);
   fast.sum_error =
       kRoundUp * (hn::GetLane(hn::SumOfLanes(d, errors)) / fast.sum_high + 4 * kUnit2 * depth);
 }
@@ -91,7 +94,10 @@ HWY_INLINE void sum_columns(FastRow& fast, std::size_t first, std::size_t last, 
   std::array<ValueSums, kCount> sums;
   for (ValueSums& each : sums) each = {set(0), set(0), set(0)};
   const double* v = fast.row.v.data() + first * fast.columns + column;
+  // The next run's rows: their lines are too far apart for the hardware to foresee.
+  const std::size_t ahead = last + kValueRun <= fast.visible ? kValueRun * fast.columns : 0;
   for (std::size_t j = first; j < last; ++j, v += fast.columns) {
+    hwy::Prefetch(v + ahead);
     const Vector high = set(fast.weight_high[j]);
     const Vector low = set(fast.weight_low[j]);
     const Vector error = set(fast.weight_error[j]);
@@ -118,11 +124,11 @@ HWY_INLINE void sum_columns(FastRow& fast, std::size_t first, std::size_t last, 
 }
 
 void sum_values(FastRow& fast) {
-  const Tag d;
   // (7) of the notes: what a numerator's own roundings add to the share of each weight.
   constexpr double kRun = kValueRun;
-  const double runs = static_cast<double>(fast.visible / kValueRun + 1);
-  const double share = kRoundUp * kUnit2 * (kRun * kRun / 2 + 4 * kRun + 8 + 4 * runs);
+  const std::size_t runs = fast.visible / kValueRun + 1;
+  const double share =
+      kRoundUp * kUnit2 * (kRun * kRun / 2 + 4 * kRun + 8 + 4 * static_cast<double>(runs));
   for (std::size_t j = 0; j < fast.visible; ++j)
     fast.weight_error[j] += share * fast.weight_high[j];
   const auto whole = [](const double* at) HWY_ATTR { return hn::LoadU(Tag(), at); };
@@ -134,9 +140,9 @@ void sum_values(FastRow& fast) {
     for (; column + kLanes <= fast.columns; column += kLanes)
       sum_columns<1>(fast, first, last, column, whole);
     if (column < fast.columns) {
-      const auto mask = hn::FirstN(d, fast.columns - column);
+      const std::size_t count = fast.columns - column;
       sum_columns<1>(fast, first, last, column,
-                     [mask](const double* at) HWY_ATTR { return hn::MaskedLoad(mask, Tag(), at); });
+                     [count](const double* at) HWY_ATTR { return load_first(at, count); });
     }
   }
 }
