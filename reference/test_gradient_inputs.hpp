@@ -47,21 +47,10 @@ class GradientDraw {
   explicit GradientDraw(std::uint64_t seed) : random_(seed) {}
 
   GradientInputs next() {
-    GradientInputs inputs;
-    inputs.keys = between(1, 8);
-    inputs.head_dim = between(1, 4);
-    inputs.head_dim_v = between(1, 4);
-    inputs.scale = one_in(2) ? 1 / std::sqrt(static_cast<double>(inputs.head_dim))
-                             : std::ldexp(unit(), static_cast<int>(between(-2, 2)));
-    inputs.scale = stored(inputs.scale);
-    if (one_in(3)) inputs.softcap = stored(std::ldexp(1 + std::abs(unit()), between_int(-1, 5)));
-    draw_keys(inputs);
-    draw_values(inputs);
-    const Index rows = between(1, 5);
-    const int gradient_size = one_in(6) ? between_int(-kDepth, 20) : 0;
-    for (Index i = 0; i < rows; ++i) inputs.rows.push_back(row(inputs, gradient_size));
-    return inputs;
+    const Index keys = between(1, 8);
+    return of_shape(keys, between(1, 4), between(1, 4), between(1, 5));
   }
+  GradientInputs long_rows() { return of_shape(between(50, 150), between(8, 24), 5, 8); }
 
   bool one_in(std::uint64_t chances) { return random_() % chances == 0; }
   /// In (-1, 1).
@@ -70,6 +59,22 @@ class GradientDraw {
 
  private:
   static constexpr int kDepth = std::is_same_v<Real, float> ? 140 : 1060;
+
+  GradientInputs of_shape(Index keys, Index head_dim, Index head_dim_v, Index rows) {
+    GradientInputs inputs;
+    inputs.keys = keys;
+    inputs.head_dim = head_dim;
+    inputs.head_dim_v = head_dim_v;
+    inputs.scale = one_in(2) ? 1 / std::sqrt(static_cast<double>(inputs.head_dim))
+                             : std::ldexp(unit(), static_cast<int>(between(-2, 2)));
+    inputs.scale = stored(inputs.scale);
+    if (one_in(3)) inputs.softcap = stored(std::ldexp(1 + std::abs(unit()), between_int(-1, 5)));
+    draw_keys(inputs);
+    draw_values(inputs);
+    const int gradient_size = one_in(6) ? between_int(-kDepth, 20) : 0;
+    for (Index i = 0; i < rows; ++i) inputs.rows.push_back(row(inputs, gradient_size));
+    return inputs;
+  }
 
   Index between(Index low, Index high) {
     return low + static_cast<Index>(random_() % static_cast<std::uint64_t>(high - low + 1));
