@@ -53,6 +53,18 @@ double magnitude_upper(const Interval<Bits>& x) {
                   std::abs(mpfr_get_d(&raw<Bits>(x)->right, MPFR_RNDU)));
 }
 
+/// The upper end, as a point.
+template <int Bits>
+Interval<Bits> upper_end(const Interval<Bits>& x) {
+  Interval<Bits> end;
+  mpfi_set_fr(raw<Bits>(end), &raw<Bits>(x)->right);
+  return end;
+}
+template <int Bits>
+bool upper_end_is_larger(const Interval<Bits>& a, const Interval<Bits>& b) {
+  return mpfr_greater_p(&raw<Bits>(a)->right, &raw<Bits>(b)->right) != 0;
+}
+
 /// 1 - tanh(x)^2 = 4 e / (1 + e)^2 with e = exp(-2 |x|): no cancellation where tanh saturates.
 template <int Bits>
 Interval<Bits> tanh_slope(Interval<Bits> x) {
@@ -134,7 +146,8 @@ class GradientEvaluation {
     facts.pairs.assign(n, {});
     std::vector<Number> score(n, Number(0));
     slope_.assign(n, Number(1));
-    double shift = row.sink.value_or(-std::numeric_limits<double>::infinity());
+    Number shift = row.sink ? Number(*row.sink) : Number(0);
+    bool shifted = row.sink.has_value();
     for (std::size_t j = 0; j < n; ++j) {
       GradientPair& pair = facts.pairs[j];
       const DotSizes sizes = dot_sizes(row.q.data(), key(row.keys[j]), head_dim_);
@@ -150,20 +163,19 @@ class GradientEvaluation {
       pair.capped = magnitude_upper<Bits>(x);
       if (!row.bias.empty()) x += Number(row.bias[j]);
       pair.score = magnitude_upper<Bits>(x);
-      shift = std::max(shift, upper_double<Bits>(x));
+      if (!shifted || upper_end_is_larger<Bits>(x, shift)) shift = upper_end<Bits>(x);
+      shifted = true;
       score[j] = std::move(x);
     }
-    // Any finite shift near the maximum gives the same quotients.
-    if (!std::isfinite(shift)) shift = 0;
+    // Any point near the maximum gives the same quotients; a double may be too far from it.
     probability_.clear();
     Number sum = 0;
-    for (const Number& s : score)
-      sum += probability_.emplace_back(exp_of<Bits>(Number(s - Number(shift))));
-    sink_ = row.sink ? exp_of<Bits>(Number(Number(*row.sink) - Number(shift))) : Number(0);
+    for (const Number& s : score) sum += probability_.emplace_back(exp_of<Bits>(Number(s - shift)));
+    sink_ = row.sink ? exp_of<Bits>(Number(*row.sink - shift)) : Number(0);
     sum += sink_;
     for (Number& p : probability_) p /= sum;
     sink_ /= sum;
-    const Number lse = log_of<Bits>(sum) + Number(shift);
+    const Number lse = log_of<Bits>(sum) + shift;
     for (std::size_t j = 0; j < n; ++j) {
       facts.pairs[j].probability = magnitude_upper<Bits>(probability_[j]);
       facts.pairs[j].log_probability = magnitude_upper<Bits>(Number(score[j] - lse));

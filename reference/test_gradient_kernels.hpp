@@ -313,6 +313,12 @@ class BackwardKernel {
   Gradients<double> result_;
 };
 
+/// Dot products of such numbers are exact in every format of the kernels.
+inline bool are_small_integers(const std::vector<double>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](double x) { return x == std::floor(x) && std::abs(x) <= 8; });
+}
+
 /// Of the kernels above. The functions of the C library are within one ulp, tanh within three.
 inline DeclaredGradientAccuracy declared_gradients(const GradientInputs& inputs,
                                                    const KernelForm& form, const Format& format) {
@@ -321,6 +327,15 @@ inline DeclaredGradientAccuracy declared_gradients(const GradientInputs& inputs,
   accuracy.dot_roundings = inputs.head_dim + 1;
   accuracy.value_dot_roundings = inputs.head_dim_v;
   accuracy.delta_roundings = inputs.head_dim_v;
+  bool exact_scores = are_small_integers(inputs.k) && std::ilogb(inputs.scale) > -10 &&
+                      inputs.scale == std::ldexp(1, std::ilogb(inputs.scale));
+  bool exact_values = are_small_integers(inputs.v);
+  for (const GradientRow& row : inputs.rows) {
+    exact_scores = exact_scores && are_small_integers(row.q);
+    exact_values = exact_values && are_small_integers(row.output_gradient);
+  }
+  if (exact_scores) accuracy.dot_roundings = 0;
+  if (exact_values) accuracy.value_dot_roundings = 0;
   accuracy.tanh_relative_error = 6 * format.unit_roundoff;
   accuracy.tanh_absolute_error = 6 * format.rounding_underflow;
   accuracy.exp_form = form.folded ? ExpForm::folded_base_two : ExpForm::natural;

@@ -40,6 +40,10 @@ class BoundEvaluation {
     if (read_ > 0 && ((scale_ > 0 && scale_ < read_) ||
                       (inputs_.softcap != 0 && std::abs(Wide{inputs_.softcap}) < read_)))
       refuse("the scale or the softcap may be flushed to zero");
+    if (accuracy_.exp_form == ExpForm::folded_base_two && scale_ > 0) {
+      if (scale_ < accuracy_.format.min_normal) refuse("the folded scale may be subnormal");
+      expect_finite(2 * scale_, "the folded scale may overflow");
+    }
     for (std::size_t i = 0; i < inputs_.rows.size(); ++i) {
       if (inputs_.rows[i].keys.empty() && !inputs_.rows[i].sink) continue;
       if (!forward[i].proven()) refuse(forward[i].unproven);
