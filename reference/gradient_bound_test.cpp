@@ -103,7 +103,7 @@ TEST(GradientBound, HoldsForKernelsWithNarrowWeightsAndGradients) {
 TEST(GradientBound, HoldsForLongRows) {
   GradientDraw<float> draw(25);
   GradientTally total;
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const GradientFacts facts = gradient_facts(draw.long_rows());
     for (const NamedForm& named : forms()) total.add(check_gradients<float>(facts, named.form));
   }

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "reference/test_gradient_inputs.hpp"
@@ -73,12 +75,14 @@ TEST(Gradients, SoftcapMultipliesTheGradientOfTheScoreByItsSlope) {
   GradientInputs inputs = scored_gradients({0, 2}, {1, -1}, 1, 0);
   inputs.softcap = 2;
   const GradientFacts facts = gradient_facts(inputs);
+  // Fewer than 16 roundings of numbers below 4.
+  constexpr double kDoubles = 16 * 4 * 0x1p-53;
   const double p = 1 / (1 + std::exp(-2 * std::tanh(1.0)));  // of the second key
   const double ds = -2 * p * (1 - p);
-  EXPECT_NEAR(facts.exact.dbias[1].high, ds, 1e-15);
-  EXPECT_NEAR(facts.exact.dk[1].high, ds * (1 - std::tanh(1.0) * std::tanh(1.0)), 1e-15);
-  EXPECT_NEAR(facts.exact.dk[0].high, -ds, 1e-15);
-  EXPECT_NEAR(facts.exact.dq[0].high, 2 * facts.exact.dk[1].high, 1e-15);
+  EXPECT_NEAR(facts.exact.dbias[1].high, ds, kDoubles);
+  EXPECT_NEAR(facts.exact.dk[1].high, ds * (1 - std::tanh(1.0) * std::tanh(1.0)), kDoubles);
+  EXPECT_NEAR(facts.exact.dk[0].high, -ds, kDoubles);
+  EXPECT_NEAR(facts.exact.dq[0].high, 2 * facts.exact.dk[1].high, kDoubles);
 }
 
 TEST(Gradients, ASaturatedSoftcapStopsTheGradientOfTheScoreAndNothingElse) {
@@ -116,7 +120,25 @@ TEST(Gradients, RowsThatSeeNothingAndMaskedKeysAreExactlyZero) {
     for (std::size_t at = 0; at < without.exact.dv.size(); ++at)
       EXPECT_EQ(facts.exact.dv[at].high, without.exact.dv[at].high);
     EXPECT_THAT(facts.exact.dsink[0], IsExactly(0));
+    for (std::size_t r = 0; r < inputs.rows.size(); ++r)
+      for (Index j = 0; j < inputs.keys; ++j) {
+        const std::vector<Index>& seen = inputs.rows[r].keys;
+        if (std::count(seen.begin(), seen.end(), j) > 0) continue;
+        const std::size_t at = r * static_cast<std::size_t>(inputs.keys);
+        EXPECT_THAT(facts.exact.dbias[at + static_cast<std::size_t>(j)], IsExactly(0));
+      }
   }
+}
+
+TEST(Gradients, OfScoresThatAreFartherApartThanDoublesOfTheirSizeAreRight) {
+  // Scores of 2^126 + 2^72 and 0: the nearest double of the first is 2^72 away from it.
+  GradientInputs inputs = scored_gradients({0x1p63, 0}, {3, 7}, 1, 0.5);
+  inputs.head_dim = 2;
+  inputs.k = {0x1p63, 0x1p36, 0, 0};
+  inputs.rows[0].q = {0x1p63, 0x1p36};
+  const GradientFacts facts = gradient_facts(inputs);
+  EXPECT_THAT(facts.exact.dv, ElementsAre(Contains(1.0), Contains(0.0)));
+  EXPECT_THAT(facts.exact.dbias, ElementsAre(Contains(0.5), Contains(0.0)));
 }
 
 TEST(Gradients, OfWhatIsSeenAndNotFiniteThereAreNone) {

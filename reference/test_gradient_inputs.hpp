@@ -73,7 +73,10 @@ class GradientDraw {
     inputs.scale = one_in(2) ? 1 / std::sqrt(static_cast<double>(inputs.head_dim))
                              : std::ldexp(unit(), static_cast<int>(between(-2, 2)));
     if (exact_scores_) inputs.scale = std::ldexp(1, static_cast<int>(between(-4, 0)));
-    if (tiny_products_) inputs.scale = std::ldexp(1.5, kLargest);
+    // k subnormal and q large, or both of the size of a root.
+    tiny_k_ = one_in(2) ? -kLargest : -kLargest / 2;
+    large_q_ = tiny_k_ == -kLargest ? 6 : 0;
+    if (tiny_products_) inputs.scale = std::ldexp(1.5, kLargest - large_q_);
     inputs.scale = stored(inputs.scale);
     if (one_in(3))
       inputs.softcap =
@@ -98,8 +101,6 @@ class GradientDraw {
     const double offset = one_in(6) ? 64 : 0;
     const bool ascending = one_in(5);
     if (exact_scores_ || tiny_products_) {
-      // q of about 1 with tiny k, or both of the size of a root.
-      tiny_k_ = one_in(2) ? -kLargest : -kLargest / 2;
       for (std::size_t at = 0; at < count; ++at)
         inputs.k.push_back(exact_scores_ ? integer() : sized(tiny_k_ + 1));
       return;
@@ -130,7 +131,7 @@ class GradientDraw {
     const int size = between_int(-3, 4);
     for (Index c = 0; c < inputs.head_dim; ++c)
       row.q.push_back(exact_scores_    ? integer()
-                      : tiny_products_ ? sized(-kLargest - tiny_k_)
+                      : tiny_products_ ? sized(large_q_ - kLargest - tiny_k_)
                                        : sized(size));
     const bool alternating = one_in(4);  // dout . o cancels where o is nearly constant
     for (Index c = 0; c < inputs.head_dim_v; ++c)
@@ -152,6 +153,7 @@ class GradientDraw {
   // Of the problem at hand.
   bool exact_scores_ = false, exact_values_ = false, tiny_products_ = false;
   int tiny_k_ = 0;
+  int large_q_ = 0;
 };
 
 }  // namespace attest::reference

@@ -319,7 +319,8 @@ inline bool are_small_integers(const std::vector<double>& numbers) {
                      [](double x) { return x == std::floor(x) && std::abs(x) <= 8; });
 }
 
-/// Of the kernels above. The functions of the C library are within one ulp, tanh within three.
+/// Of the kernels above. glibc's exp and exp2 are within 0.511 ulp in both types (the comments of
+/// its sources), which is 1.022 u; tanh is taken to be within three.
 inline DeclaredGradientAccuracy declared_gradients(const GradientInputs& inputs,
                                                    const KernelForm& form, const Format& format) {
   DeclaredGradientAccuracy accuracy;
@@ -339,7 +340,7 @@ inline DeclaredGradientAccuracy declared_gradients(const GradientInputs& inputs,
   accuracy.tanh_relative_error = 6 * format.unit_roundoff;
   accuracy.tanh_absolute_error = 6 * format.rounding_underflow;
   accuracy.exp_form = form.folded ? ExpForm::folded_base_two : ExpForm::natural;
-  accuracy.exp_relative_error = 2 * format.unit_roundoff;
+  accuracy.exp_relative_error = 1.03 * format.unit_roundoff;
   accuracy.exp_absolute_error = 2 * format.rounding_underflow;
   accuracy.weight_cast = form.weight_cast;
   accuracy.gradient_cast = form.gradient_cast;
