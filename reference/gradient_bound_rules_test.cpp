@@ -89,6 +89,37 @@ TEST(GradientBoundRules, EveryErrorThatIsDeclaredCounts) {
   }
 }
 
+TEST(GradientBoundRules, WithoutOtherErrorsTheRoundingsOfTheKernelAreLeft) {
+  // Two equal scores, p = 1/2, T = -2 and 2, ds = -1 and 1; the softcap's slope is f = 1 - y^2.
+  GradientInputs inputs = scored_gradients({1, 1}, {3, 7}, 1, 0);
+  inputs.softcap = 2;
+  DeclaredGradientAccuracy accuracy;
+  accuracy.softcap_roundings = 0;
+  const GradientFacts facts = gradient_facts(inputs);
+  const Gradients<double> limit =
+      gradient_bound(accuracy, facts, forward_bounds(facts, 0, 0)).limit;
+  const double u = kF32.unit_roundoff;
+  const double f = 1 - std::tanh(0.5) * std::tanh(0.5);
+  // To first order; terms in u^2 are below 100 u of these.
+  const auto expect_about = [&](double got, double in_u) {
+    EXPECT_GE(got, in_u * u);
+    EXPECT_LE(got, in_u * u * (1 + 100 * u));
+  };
+  const double of_weight = std::log(2.0);  // the argument s - lse = -ln 2
+  const double of_ds = of_weight + 1 + 1;  // dP - D, and the product
+  const double of_dx = of_ds * f + 3 + f;  // y, y^2 and 1 - y^2; the product
+  expect_about(limit.dbias[0], of_ds);
+  expect_about(limit.dk[0], of_dx + 2 * f);        // times q, times the scale
+  expect_about(limit.dq[0], 2 * (of_dx + 3 * f));  // two keys, one addition
+  expect_about(limit.dv[0], (of_weight + 1) / 2);
+
+  // A gradient of the lse adds the rounding of D = 5 - 0.5; now T = -1.5.
+  inputs.rows[0].lse_gradient = 0.5;
+  const GradientFacts with_lse = gradient_facts(inputs);
+  expect_about(gradient_bound(accuracy, with_lse, forward_bounds(with_lse, 0, 0)).limit.dbias[0],
+               (1.5 * (of_weight + 2) + 4.5) / 2);
+}
+
 TEST(GradientBoundRules, TheErrorsOfTheForwardPassCount) {
   const GradientInputs inputs = everything();
   const GradientFacts facts = gradient_facts(inputs);
