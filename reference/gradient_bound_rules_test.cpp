@@ -1,0 +1,309 @@
+// When there is no bound, how bounds follow what is declared, and how precise a certificate is.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reference/oracle.hpp"
+#include "reference/test_gradient_checks.hpp"
+
+namespace attest::reference {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+/// Softcap, bias and sink, two rows, one of which is masked in part.
+GradientInputs everything() {
+  GradientInputs inputs;
+  inputs.keys = 3;
+  inputs.head_dim = 2;
+  inputs.head_dim_v = 2;
+  inputs.k = {1, 0.25, -0.5, 1.5, 2, -1};
+  inputs.v = {1, 2, -3, 0.7, 5, -1};
+  inputs.scale = 0.7F;
+  inputs.softcap = 3;
+  inputs.rows = {{{0.3F, -1}, {1, 0.1F}, 0.4F, {0, 1, 2}, {0.1F, -0.2F, 1}, -0.5},
+                 {{1.1F, 0.5}, {-2, 1.7F}, 0, {0, 2}, {1, 0.5}, 0.25}};
+  return inputs;
+}
+
+std::vector<RowBound> forward_bounds(const GradientFacts& facts, double output, double lse) {
+  return {facts.rows.size(),
+          RowBound{std::vector<double>(facts.rows[0].output.size(), output), lse, {}}};
+}
+
+DeclaredGradientAccuracy ordinary(const GradientInputs& inputs) {
+  return declared_gradients(inputs, {}, kF32);
+}
+
+GradientBound bound_of(const DeclaredGradientAccuracy& accuracy, const GradientInputs& inputs) {
+  const GradientFacts facts = gradient_facts(inputs);
+  return gradient_bound(accuracy, facts, forward_bounds(facts, 0x1p-22, 0x1p-22));
+}
+
+TEST(GradientBoundRules, EveryErrorThatIsDeclaredCounts) {
+  const GradientInputs inputs = everything();
+  const DeclaredGradientAccuracy base = ordinary(inputs);
+  const GradientBound before = bound_of(base, inputs);
+  ASSERT_TRUE(before.proven()) << before.unproven;
+  using Change = std::function<void(DeclaredGradientAccuracy&)>;
+  // The gradients that must have a larger limit, in the order of kGradientNames.
+  const std::vector<std::pair<Change, std::string>> changes{
+      {[](auto& a) { a.dot_roundings += 1; }, "11110"},
+      {[](auto& a) { a.value_dot_roundings += 1; }, "11010"},
+      {[](auto& a) { a.delta_roundings += 1; }, "11011"},
+      {[](auto& a) { a.softcap_roundings += 1; }, "11110"},
+      {[](auto& a) { a.tanh_relative_error *= 2; }, "11110"},
+      {[](auto& a) { a.tanh_absolute_error = 1e-8; }, "11110"},
+      {[](auto& a) { a.bias_relative_error = 1e-7; }, "11110"},
+      {[](auto& a) { a.exp_form = ExpForm::folded_base_two; }, "11111"},
+      {[](auto& a) { a.exp_relative_error *= 2; }, "11111"},
+      {[](auto& a) { a.exp_absolute_error = 1e-8; }, "11111"},
+      {[](auto& a) { a.key_additions = 5; }, "10000"},
+      {[](auto& a) { a.row_additions = 5; }, "01100"},
+      {[](auto& a) { a.scale_roundings += 1; }, "11000"},
+      {[](auto& a) { a.weight_cast = kBf16; }, "00100"},
+      {[](auto& a) { a.gradient_cast = kBf16; }, "11000"},
+      {[](auto& a) { a.output_format = kBf16; }, "11111"},
+      {[](auto& a) { a.format.min_normal = 1e-9, a.underflow = Underflow::flush_results; },
+       "11111"}};
+  for (std::size_t at = 0; at < changes.size(); ++at) {
+    DeclaredGradientAccuracy accuracy = base;
+    changes[at].first(accuracy);
+    const GradientBound after = bound_of(accuracy, inputs);
+    ASSERT_TRUE(after.proven()) << at << after.unproven;
+    for (std::size_t list = 0; list < kGradientNames.size(); ++list)
+      for (std::size_t e = 0; e < before.limit.lists()[list]->size(); ++e) {
+        const double old_limit = (*before.limit.lists()[list])[e];
+        const double new_limit = (*after.limit.lists()[list])[e];
+        if (old_limit == 0 || changes[at].second[list] == '0')
+          EXPECT_EQ(new_limit, old_limit) << at << kGradientNames[list];
+        else
+          EXPECT_GT(new_limit, old_limit) << at << kGradientNames[list];
+      }
+  }
+}
+
+TEST(GradientBoundRules, WithoutOtherErrorsTheRoundingsOfTheKernelAreLeft) {
+  // Two equal scores, p = 1/2, T = -2 and 2, ds = -1 and 1; the softcap's slope is f = 1 - y^2.
+  GradientInputs inputs = scored_gradients({1, 1}, {3, 7}, 1, 0);
+  inputs.softcap = 2;
+  DeclaredGradientAccuracy accuracy;
+  accuracy.softcap_roundings = 0;
+  const GradientFacts facts = gradient_facts(inputs);
+  const Gradients<double> limit =
+      gradient_bound(accuracy, facts, forward_bounds(facts, 0, 0)).limit;
+  const double u = kF32.unit_roundoff;
+  const double f = 1 - std::tanh(0.5) * std::tanh(0.5);
+  // To first order; terms in u^2 are below 100 u of these.
+  const auto expect_about = [&](double got, double in_u) {
+    EXPECT_GE(got, in_u * u);
+    EXPECT_LE(got, in_u * u * (1 + 100 * u));
+  };
+  const double of_weight = std::log(2.0);  // the argument s - lse = -ln 2
+  const double of_ds = of_weight + 1 + 1;  // dP - D, and the product
+  const double of_dx = of_ds * f + 3 + f;  // y, y^2 and 1 - y^2; the product
+  expect_about(limit.dbias[0], of_ds);
+  expect_about(limit.dk[0], of_dx + 2 * f);        // times q, times the scale
+  expect_about(limit.dq[0], 2 * (of_dx + 3 * f));  // two keys, one addition
+  expect_about(limit.dv[0], (of_weight + 1) / 2);
+
+  // A gradient of the lse adds the rounding of D = 5 - 0.5; now T = -1.5.
+  inputs.rows[0].lse_gradient = 0.5;
+  const GradientFacts with_lse = gradient_facts(inputs);
+  expect_about(gradient_bound(accuracy, with_lse, forward_bounds(with_lse, 0, 0)).limit.dbias[0],
+               (1.5 * (of_weight + 2) + 4.5) / 2);
+}
+
+TEST(GradientBoundRules, TheErrorsOfTheForwardPassCount) {
+  const GradientInputs inputs = everything();
+  const GradientFacts facts = gradient_facts(inputs);
+  const auto bound = [&](double output, double lse) {
+    return gradient_bound(ordinary(inputs), facts, forward_bounds(facts, output, lse)).limit;
+  };
+  EXPECT_GT(bound(1e-3, 0).dq[0], 10 * bound(0, 0).dq[0]);
+  EXPECT_GT(bound(1e-3, 0).dsink[0], 10 * bound(0, 0).dsink[0]);
+  EXPECT_EQ(bound(1e-3, 0).dv, bound(0, 0).dv);
+  EXPECT_GT(bound(0, 1e-3).dv[0], 10 * bound(0, 0).dv[0]);
+  EXPECT_GT(bound(0, 1e-3).dk[0], 10 * bound(0, 0).dk[0]);
+}
+
+TEST(GradientBoundRules, WhatIsMaskedHasALimitOfZero) {
+  GradientInputs inputs = everything();
+  inputs.rows[0].keys = {0, 2};
+  inputs.rows[0].bias.pop_back();
+  inputs.rows.push_back({{1, 1}, {1, 1}, 1, {}, {}, {}});
+  const GradientBound bound = bound_of(ordinary(inputs), inputs);
+  ASSERT_TRUE(bound.proven()) << bound.unproven;
+  for (const std::size_t masked : {1, 4, 6, 7, 8}) EXPECT_EQ(bound.limit.dbias[masked], 0);
+  for (const std::size_t of_key_1 : {2, 3}) {
+    EXPECT_EQ(bound.limit.dk[of_key_1], 0);
+    EXPECT_EQ(bound.limit.dv[of_key_1], 0);
+  }
+  for (const std::size_t of_row_2 : {4, 5}) EXPECT_EQ(bound.limit.dq[of_row_2], 0);
+  EXPECT_EQ(bound.limit.dsink[2], 0);
+}
+
+void expect_unproven(const GradientBound& bound, const std::string& reason) {
+  EXPECT_EQ(bound.unproven, reason);
+  EXPECT_FALSE(bound.proven());
+  for (const auto* list : bound.limit.lists())
+    EXPECT_TRUE(std::all_of(list->begin(), list->end(), [](double x) { return x == kInfinite; }));
+}
+
+TEST(GradientBoundRules, WhatMayOverflowHasNoBound) {
+  using Change = std::function<void(GradientInputs&, DeclaredGradientAccuracy&)>;
+  const std::vector<std::pair<Change, std::string>> changes{
+      {[](auto& i, auto&) { i.k[0] = 0x1p127, i.rows[0].q[0] = 2; }, "a score may overflow"},
+      {[](auto& i, auto&) { i.scale = 0x1p127, i.rows[0].q[0] = 2; }, "a score may overflow"},
+      {[](auto& i, auto&) { i.softcap = 0x1p-140; }, "a score may overflow"},
+      {[](auto& i, auto&) { i.rows[0].bias[0] = 0x1p127; }, "a score may overflow"},
+      {[](auto& i, auto&) { i.rows[0].lse_gradient = 0x1.fffffep127; },
+       "the dot product of dout and out may overflow"},
+      {[](auto& i, auto&) { i.v[0] = 0x1p126, i.rows[0].bias[0] = -300; },
+       "the dot product of dout and v may overflow"},
+      {[](auto&, auto& a) { a.gradient_cast = kE4m3, a.gradient_cast->max_finite = 1e-3; },
+       "a gradient of a score may overflow its format"},
+      {[](auto&, auto& a) { a.weight_cast = kE4m3, a.weight_cast->max_finite = 1e-3; },
+       "a weight may overflow its format"},
+      {[](auto&, auto& a) { a.output_format = kBf16, a.output_format->max_finite = 1e-3; },
+       "a gradient may overflow its format"},
+      {[](auto& i, auto& a) { i.scale = 0x1p-140, a.exp_form = ExpForm::folded_base_two; },
+       "the folded scale may be subnormal"},
+      {[](auto& i, auto& a) { i.scale = 0x1p127, a.exp_form = ExpForm::folded_base_two; },
+       "the folded scale may overflow"},
+      {[](auto& i, auto& a) {
+         i.scale = 0x1p-140, a.underflow = Underflow::flush_results_and_inputs;
+       },
+       "the scale or the softcap may be flushed to zero"},
+      {[](auto& i, auto& a) {
+         i.softcap = 0x1p-130, a.underflow = Underflow::flush_results_and_inputs;
+       },
+       "the scale or the softcap may be flushed to zero"}};
+  for (const auto& [change, reason] : changes) {
+    GradientInputs inputs = everything();
+    DeclaredGradientAccuracy accuracy = ordinary(inputs);
+    change(inputs, accuracy);
+    SCOPED_TRACE(reason);
+    ASSERT_TRUE(enclose_gradients(inputs, 128).has_value());
+    expect_unproven(bound_of(accuracy, inputs), reason);
+  }
+}
+
+TEST(GradientBoundRules, WithoutABoundOfTheForwardPassThereIsNone) {
+  const GradientInputs inputs = everything();
+  const GradientFacts facts = gradient_facts(inputs);
+  std::vector<RowBound> forward = forward_bounds(facts, 0x1p-22, 0x1p-22);
+  forward[1] = {{kInfinite, kInfinite}, kInfinite, "the reason"};
+  expect_unproven(gradient_bound(ordinary(inputs), facts, forward), "the reason");
+}
+
+TEST(GradientBoundRules, AnErrorOfTheLseThatIsTooLargeHasNoFiniteBound) {
+  const GradientInputs inputs = everything();
+  const GradientFacts facts = gradient_facts(inputs);
+  EXPECT_FALSE(gradient_bound(ordinary(inputs), facts, forward_bounds(facts, 0, 1e6)).proven());
+}
+
+TEST(CertifyGradients, ThePrecisionRisesUntilTheEnclosuresAreNarrow) {
+  const GradientInputs inputs = everything();
+  const auto uniform = [](double limit) {
+    return [limit](const GradientFacts& facts) {
+      return GradientBound{Gradients<double>::of_size(facts.inputs, limit), {}};
+    };
+  };
+  // Radii are about 2^-107 of results of the order of 1: the second half of a pair of doubles.
+  const auto easy = certify_gradients(inputs, uniform(1e-20));
+  ASSERT_TRUE(easy.has_value());
+  EXPECT_TRUE(easy->narrow);
+  EXPECT_EQ(easy->bits, kPrecisionLadder.front());
+  const auto impossible = certify_gradients(inputs, uniform(1e-200));
+  ASSERT_TRUE(impossible.has_value());
+  EXPECT_FALSE(impossible->narrow);
+  EXPECT_EQ(impossible->bits, kPrecisionLadder.back());
+  const auto unproven = certify_gradients(inputs, [](const GradientFacts& facts) {
+    return GradientBound{Gradients<double>::of_size(facts.inputs, 0), "the reason"};
+  });
+  ASSERT_TRUE(unproven.has_value());
+  EXPECT_EQ(unproven->bits, kPrecisionLadder.front());
+}
+
+TEST(CertifyGradients, CancellingValuesNeedAndGetAHigherPrecision) {
+  // p is the same for the two huge values, which cancel in o and, up to 2^300 2^-128, in dP - D.
+  GradientInputs inputs = scored_gradients({0.5, 0.5, 0.25}, {0x1p300, -0x1p300, 1}, 1, 0);
+  inputs.rows[0].q = {0.3};
+  const auto certified = certify_gradients(inputs, [](const GradientFacts& facts) {
+    Gradients<double> limit = Gradients<double>::of_size(facts.inputs, kInfinite);
+    limit.dbias[2] = 1e-3;
+    return GradientBound{limit, {}};
+  });
+  ASSERT_TRUE(certified.has_value());
+  EXPECT_TRUE(certified->narrow);
+  EXPECT_GT(certified->bits, 192);
+  EXPECT_LE(certified->facts.exact.dbias[2].radius, 1e-6);
+}
+
+TEST(CertifyGradients, ABackwardPassWithTheProvenBoundOfItsForwardPassHolds) {
+  // Without softcap, bias and sink, where Theorems 1 and 2 bound the textbook forward pass.
+  GradientDraw<float> draw(31);
+  int proven = 0;
+  for (int i = 0; i < 200; ++i) {
+    GradientInputs inputs = draw.next();
+    inputs.softcap = 0;
+    for (GradientRow& row : inputs.rows) {
+      row.bias.clear();
+      row.sink.reset();
+    }
+    DeclaredAccuracy forward_accuracy;
+    forward_accuracy.dot_roundings = inputs.head_dim + 1;
+    forward_accuracy.exp_relative_error = 2 * kF32.unit_roundoff;
+    forward_accuracy.exp_absolute_error = 2 * kF32.rounding_underflow;
+    forward_accuracy.log_relative_error = 2 * kF32.unit_roundoff;
+    std::vector<RowBound> bounds(inputs.rows.size());
+    for (std::size_t r = 0; r < inputs.rows.size(); ++r) {
+      const GradientRow& from = inputs.rows[r];
+      if (from.keys.empty()) continue;
+      Row row;
+      row.q = from.q;
+      row.scale = inputs.scale;
+      row.head_dim = inputs.head_dim;
+      row.head_dim_v = inputs.head_dim_v;
+      std::vector<PathCounts> paths;
+      for (const Index j : from.keys) {
+        const auto at = static_cast<std::size_t>(j);
+        const auto append = [&](std::vector<double>& to, const std::vector<double>& all, Index n) {
+          const auto width = static_cast<std::size_t>(n);
+          for (std::size_t c = 0; c < width; ++c) to.push_back(all[at * width + c]);
+        };
+        append(row.k, inputs.k, inputs.head_dim);
+        append(row.v, inputs.v, inputs.head_dim_v);
+        row.keys.push_back(j);
+        paths.push_back({static_cast<Index>(from.keys.size()), 0});
+      }
+      const std::optional<RowFacts> facts = enclose_row(row, 128);
+      ASSERT_TRUE(facts.has_value());
+      bounds[r] = error_bound(forward_accuracy, *facts, paths);
+    }
+    const auto certified = certify_gradients(inputs, [&](const GradientFacts& facts) {
+      return gradient_bound(ordinary(inputs), facts, bounds);
+    });
+    ASSERT_TRUE(certified.has_value());
+    EXPECT_TRUE(certified->narrow);
+    if (!certified->bound.proven()) continue;
+    ++proven;
+    BackwardKernel<float> kernel(inputs, {});
+    std::vector<ForwardRow<float>> forward;
+    for (const GradientRow& row : inputs.rows) forward.push_back(kernel.forward(row));
+    GradientTally tally;
+    compare(certified->facts, certified->bound, kernel.backward(forward), tally);
+    ASSERT_EQ(tally.violations, 0U) << tally.worst;
+  }
+  EXPECT_GT(proven, 100);
+}
+
+}  // namespace
+}  // namespace attest::reference

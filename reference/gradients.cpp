@@ -1,0 +1,93 @@
+#include "reference/gradients.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "reference/oracle.hpp"
+
+namespace attest::reference {
+namespace {
+
+bool all_finite(const double* numbers, std::size_t count) {
+  return std::all_of(numbers, numbers + count, [](double x) { return std::isfinite(x); });
+}
+bool all_finite(const std::vector<double>& numbers) {
+  return all_finite(numbers.data(), numbers.size());
+}
+
+/// Of rows that see something, and of the keys that they see.
+bool inputs_are_finite(const GradientInputs& inputs) {
+  const auto d = static_cast<std::size_t>(inputs.head_dim);
+  const auto dv = static_cast<std::size_t>(inputs.head_dim_v);
+  if (!std::isfinite(inputs.scale) || !std::isfinite(inputs.softcap)) return false;
+  for (const GradientRow& row : inputs.rows) {
+    if (row.keys.empty() && !row.sink) continue;
+    if (!all_finite(row.q) || !all_finite(row.output_gradient) || !all_finite(row.bias) ||
+        !std::isfinite(row.lse_gradient) || !std::isfinite(row.sink.value_or(0)))
+      return false;
+    for (const Index j : row.keys)
+      if (!all_finite(&inputs.k[static_cast<std::size_t>(j) * d], d) ||
+          !all_finite(&inputs.v[static_cast<std::size_t>(j) * dv], dv))
+        return false;
+  }
+  return true;
+}
+
+bool is_finite(const Enclosure& enclosure) {
+  return std::isfinite(enclosure.high) && std::isfinite(enclosure.radius);
+}
+
+bool results_are_finite(const GradientFacts& facts) {
+  for (const auto* list : facts.exact.lists())
+    if (!std::all_of(list->begin(), list->end(), is_finite)) return false;
+  for (const GradientRowFacts& row : facts.rows)
+    for (const GradientPair& pair : row.pairs)
+      if (!std::isfinite(pair.score) || !std::isfinite(pair.dot_magnitude) ||
+          !std::isfinite(pair.value_dot_magnitude))
+        return false;
+  return true;
+}
+
+bool is_narrow(const CertifiedGradients& certified) {
+  if (!certified.bound.proven()) return true;  // no precision helps
+  for (std::size_t list = 0; list < kGradientNames.size(); ++list) {
+    const std::vector<Enclosure>& exact = *certified.facts.exact.lists()[list];
+    const std::vector<double>& limit = *certified.bound.limit.lists()[list];
+    for (std::size_t at = 0; at < exact.size(); ++at)
+      // A pair of doubles cannot say more than its smallest number; no precision narrows that.
+      if (!(exact[at].radius <= kWidthShare * limit[at] ||
+            exact[at].radius <= std::numeric_limits<double>::denorm_min()))
+        return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<GradientFacts> enclose_gradients(const GradientInputs& inputs, int bits) {
+  if (!inputs_are_finite(inputs)) return std::nullopt;
+  GradientFacts facts = evaluate_gradients(inputs, bits);
+  if (!results_are_finite(facts)) return std::nullopt;
+  return facts;
+}
+
+std::optional<CertifiedGradients> certify_gradients(const GradientInputs& inputs,
+                                                    const GradientRule& rule) {
+  CertifiedGradients certified;
+  for (const int bits : kPrecisionLadder) {
+    std::optional<GradientFacts> facts = enclose_gradients(inputs, bits);
+    if (!facts) return std::nullopt;
+    certified.bits = bits;
+    certified.facts = std::move(*facts);
+    certified.bound = rule(certified.facts);
+    certified.narrow = is_narrow(certified);
+    if (certified.narrow) break;
+  }
+  return certified;
+}
+
+}  // namespace attest::reference

@@ -1,0 +1,110 @@
+// A second opinion on the gradients: differences of the loss, in plain MPFR numbers.
+//
+// loss = sum_i (sum_c dout_ic o_ic + dlse_i lse_i), of which the gradients are the derivatives.
+// Nothing here knows a formula of a backward pass.
+#include <gtest/gtest.h>
+
+#include <boost/multiprecision/mpfr.hpp>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "reference/test_gradient_inputs.hpp"
+
+namespace attest::reference {
+namespace {
+
+using Number = boost::multiprecision::number<boost::multiprecision::mpfr_float_backend<240>,
+                                             boost::multiprecision::et_off>;
+
+/// Everything that has a gradient, as numbers that can be shifted.
+struct Parameters {
+  std::vector<Number> q, k, v, bias, sink;  ///< bias: rows x keys
+
+  explicit Parameters(const GradientInputs& inputs)
+      : k(inputs.k.begin(), inputs.k.end()), v(inputs.v.begin(), inputs.v.end()) {
+    for (const GradientRow& row : inputs.rows) {
+      q.insert(q.end(), row.q.begin(), row.q.end());
+      const std::size_t first = bias.size();
+      bias.resize(first + static_cast<std::size_t>(inputs.keys));
+      for (std::size_t j = 0; j < row.bias.size(); ++j)
+        bias[first + static_cast<std::size_t>(row.keys[j])] = row.bias[j];
+      sink.emplace_back(row.sink.value_or(0));
+    }
+  }
+};
+
+Number loss(const GradientInputs& inputs, const Parameters& at) {
+  const auto d = static_cast<std::size_t>(inputs.head_dim);
+  const auto dv = static_cast<std::size_t>(inputs.head_dim_v);
+  Number total = 0;
+  for (std::size_t i = 0; i < inputs.rows.size(); ++i) {
+    const GradientRow& row = inputs.rows[i];
+    if (row.keys.empty() && !row.sink) continue;
+    Number sum = row.sink ? exp(at.sink[i]) : Number(0);
+    Number weighted = 0;  // sum_j exp(s_j) (dout . v_j)
+    for (const Index key : row.keys) {
+      const auto j = static_cast<std::size_t>(key);
+      Number x = 0;
+      for (std::size_t c = 0; c < d; ++c) x += at.q[i * d + c] * at.k[j * d + c];
+      x *= inputs.scale;
+      if (inputs.softcap != 0) x = inputs.softcap * tanh(x / inputs.softcap);
+      const Number weight = exp(Number(x + at.bias[i * static_cast<std::size_t>(inputs.keys) + j]));
+      Number value = 0;
+      for (std::size_t c = 0; c < dv; ++c) value += row.output_gradient[c] * at.v[j * dv + c];
+      sum += weight;
+      weighted += weight * value;
+    }
+    total += weighted / sum + row.lse_gradient * log(sum);
+  }
+  return total;
+}
+
+TEST(GradientsByDifferences, AgreeInEveryElement) {
+  // Shifted by 2^-200, a third derivative below 2^100 leaves less than 2^-300; so do the roundings
+  // of 240 digits for a loss below 2^200. The enclosures are wider than that.
+  const Number shift = ldexp(Number(1), -200);
+  const Number unseen = ldexp(Number(1), -300);
+  GradientDraw<float> draw(11);
+  int compared = 0;
+  int problems = 0;
+  while (problems < 40) {
+    const GradientInputs inputs = draw.next();
+    const GradientFacts facts = gradient_facts(inputs, 384);
+    // Moderate numbers, so that the third derivatives are below 2^100.
+    bool moderate = std::abs(inputs.scale) < 0x1p10;
+    for (const GradientRowFacts& row : facts.rows)
+      for (const GradientPair& pair : row.pairs)
+        moderate = moderate && pair.value_dot_magnitude < 0x1p40 && pair.input_magnitude < 0x1p10;
+    if (!moderate) continue;
+    ++problems;
+    Parameters at(inputs);
+    const auto check = [&](std::vector<Number>& shifted, const std::vector<Enclosure>& exact,
+                           const char* name) {
+      for (std::size_t e = 0; e < exact.size(); ++e) {
+        const Number kept = shifted[e];
+        shifted[e] = kept + shift;
+        const Number above = loss(inputs, at);
+        shifted[e] = kept - shift;
+        const Number below = loss(inputs, at);
+        shifted[e] = kept;
+        const Number slope = (above - below) / (2 * shift);
+        const Number apart = abs(Number(slope - exact[e].high - exact[e].low));
+        ASSERT_LE(apart, Number(exact[e].radius) + unseen)
+            << name << " " << e << " of problem " << problems << ": " << slope << " against "
+            << exact[e].high;
+        ++compared;
+      }
+    };
+    check(at.q, facts.exact.dq, "dq");
+    check(at.k, facts.exact.dk, "dk");
+    check(at.v, facts.exact.dv, "dv");
+    check(at.bias, facts.exact.dbias, "dbias");
+    check(at.sink, facts.exact.dsink, "dsink");
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(compared, 1000);
+}
+
+}  // namespace
+}  // namespace attest::reference

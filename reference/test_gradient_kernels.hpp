@@ -1,0 +1,351 @@
+// Backward kernels for the tests: a textbook one, a tiled one, and both with planted faults.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "attest/gradient_bound.hpp"
+
+namespace attest::reference {
+
+/// A float of a machine that flushes subnormal inputs and results to zero.
+class Flushed {
+ public:
+  Flushed() = default;
+  explicit Flushed(double x) : value_(flush(static_cast<float>(x))) {}
+  explicit operator double() const { return value_; }
+  friend Flushed operator+(Flushed a, Flushed b) { return of(a.value_ + b.value_); }
+  friend Flushed operator-(Flushed a, Flushed b) { return of(a.value_ - b.value_); }
+  friend Flushed operator*(Flushed a, Flushed b) { return of(a.value_ * b.value_); }
+  friend Flushed operator/(Flushed a, Flushed b) { return of(a.value_ / b.value_); }
+  friend Flushed operator-(Flushed a) { return of(-a.value_); }
+  friend bool operator<(Flushed a, Flushed b) { return a.value_ < b.value_; }
+  friend Flushed exp(Flushed a) { return of(std::exp(a.value_)); }
+  friend Flushed exp2(Flushed a) { return of(std::exp2(a.value_)); }
+  friend Flushed tanh(Flushed a) { return of(std::tanh(a.value_)); }
+  friend Flushed fused(Flushed a, Flushed b, Flushed c) {
+    return of(std::fma(a.value_, b.value_, c.value_));
+  }
+  friend Flushed log(Flushed a) { return of(std::log(a.value_)); }
+
+ private:
+  static float flush(float x) { return std::abs(x) < 0x1p-126F ? 0.0F : x; }
+  static Flushed of(float x) {
+    Flushed result;
+    result.value_ = flush(x);
+    return result;
+  }
+  float value_ = 0;
+};
+
+/// What the forward pass gives to the backward pass, per row.
+template <class Real>
+struct ForwardRow {
+  std::vector<Real> output;
+  Real lse{};
+};
+
+inline float fused(float a, float b, float c) {
+  return std::fma(a, b, c);
+}
+inline double fused(double a, double b, double c) {
+  return std::fma(a, b, c);
+}
+
+enum class Fault {
+  none,
+  delta_missing,         ///< ds = p dP
+  lse_gradient_missing,  ///< D without dlse
+  scale_missing_in_dk,
+  scale_missing_in_dq,
+  own_sum_without_last_key,  ///< p normalised by a sum of its own, from which a key is lost
+  slope_missing,             ///< dx = ds in spite of the softcap
+  slope_of_biased_score,     ///< 1 - (s / cap)^2 where s includes the bias
+  mask_leak_in_dv,           ///< a masked key has p = exp(s - lse)
+  row_missing_in_dk,         ///< the last row adds nothing to dk
+  sink_sign,
+  delta_of_rounded_output,  ///< D from an output in bf16 that the declaration knows nothing of
+  coarse_exp,               ///< exp with a relative error of 2^-12
+  narrow_sums,              ///< dq added up in bf16
+  undeclared_weight_cast,   ///< p in bf16
+};
+inline constexpr int kFaults = static_cast<int>(Fault::undeclared_weight_cast);
+
+/// To nearest, ties to even, in a format of `digits` digits with subnormals.
+inline double rounded_to(double x, const Format& format) {
+  if (x == 0 || !std::isfinite(x)) return x;
+  const int digits = -std::ilogb(format.unit_roundoff);
+  const int exponent = std::max(std::ilogb(x), std::ilogb(format.min_normal));
+  const int unit = exponent - digits + 1;
+  return std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
+}
+
+struct KernelForm {
+  bool tiled = false;             ///< keys in tiles, rows innermost and backwards, scale first
+  bool folded = false;            ///< exp2 with the scale folded in
+  bool slope_by_factors = false;  ///< (1 - y)(1 + y) with y straight from tanh
+  std::optional<Format> weight_cast, gradient_cast, output_format;
+  Fault fault = Fault::none;
+};
+
+/// The forward pass: textbook, largest score subtracted.
+template <class Real>
+class BackwardKernel {
+ public:
+  BackwardKernel(const GradientInputs& inputs, const KernelForm& form)
+      : inputs_(inputs),
+        form_(form),
+        d_(static_cast<std::size_t>(inputs.head_dim)),
+        dv_(static_cast<std::size_t>(inputs.head_dim_v)),
+        keys_(static_cast<std::size_t>(inputs.keys)) {}
+
+  ForwardRow<Real> forward(const GradientRow& row) const {
+    using std::exp;
+    using std::log;
+    ForwardRow<Real> result{std::vector<Real>(dv_, real(0)), real(0)};
+    if (row.keys.empty() && !row.sink) return result;
+    std::vector<Real> scores;
+    for (std::size_t at = 0; at < row.keys.size(); ++at) scores.push_back(score(row, at).biased);
+    Real largest = row.sink ? real(*row.sink) : scores[0];
+    for (const Real s : scores) largest = largest < s ? s : largest;
+    Real sum = row.sink ? exp(real(*row.sink) - largest) : real(0);
+    for (std::size_t at = 0; at < scores.size(); ++at) {
+      const Real weight = exp(scores[at] - largest);
+      sum = sum + weight;
+      for (std::size_t c = 0; c < dv_; ++c)
+        result.output[c] = result.output[c] + weight * value(row.keys[at], c);
+    }
+    for (Real& o : result.output) o = o / sum;
+    result.lse = largest + log(sum);
+    return result;
+  }
+
+  Gradients<double> backward(const std::vector<ForwardRow<Real>>& forward) {
+    const std::size_t rows = inputs_.rows.size();
+    dq_.assign(rows * d_, real(0));
+    dk_.assign(keys_ * d_, real(0));
+    dv_sums_.assign(keys_ * dv_, real(0));
+    result_ = Gradients<double>::of_size(inputs_, 0.0);
+    std::vector<Real> delta(rows, real(0));
+    for (std::size_t i = 0; i < rows; ++i) delta[i] = delta_of(inputs_.rows[i], forward[i]);
+    const std::size_t tile = form_.tiled ? 2 : keys_;
+    for (std::size_t first = 0; first < keys_; first += tile)
+      for (std::size_t r = 0; r < rows; ++r) {
+        const std::size_t i = form_.tiled ? rows - 1 - r : r;
+        absorb(i, first, std::min(first + tile, keys_), forward[i], delta[i]);
+      }
+    for (std::size_t i = 0; i < rows; ++i) sink_gradient(i, forward[i], delta[i]);
+    for (std::size_t at = 0; at < dq_.size(); ++at)
+      result_.dq[at] =
+          output(form_.fault == Fault::scale_missing_in_dq ? dq_[at] : scaled(dq_[at]));
+    for (std::size_t at = 0; at < dk_.size(); ++at)
+      result_.dk[at] =
+          output(form_.fault == Fault::scale_missing_in_dk ? dk_[at] : scaled(dk_[at]));
+    for (std::size_t at = 0; at < dv_sums_.size(); ++at) result_.dv[at] = output(dv_sums_[at]);
+    return result_;
+  }
+
+ private:
+  static Real real(double x) { return static_cast<Real>(x); }
+  struct Score {
+    Real ratio{};  ///< x / softcap
+    Real capped{};
+    Real biased{};
+  };
+
+  Real value(Index key, std::size_t c) const {
+    return real(inputs_.v[static_cast<std::size_t>(key) * dv_ + c]);
+  }
+  Real key(Index j, std::size_t c) const {
+    return real(inputs_.k[static_cast<std::size_t>(j) * d_ + c]);
+  }
+
+  Real dot_of(const GradientRow& row, Index j) const {
+    Real dot = real(0);
+    for (std::size_t c = 0; c < d_; ++c) dot = dot + real(row.q[c]) * key(j, c);
+    return dot;
+  }
+  Score score(const GradientRow& row, std::size_t at) const {
+    return score(dot_of(row, row.keys[at]), row.bias.empty() ? nullptr : &row.bias[at]);
+  }
+  Score score(Real dot, const double* bias) const {
+    using std::tanh;
+    Score result;
+    result.capped = real(inputs_.scale) * dot;
+    if (inputs_.softcap != 0) {
+      const Real cap = real(inputs_.softcap);
+      result.ratio = result.capped / cap;
+      result.capped = cap * tanh(result.ratio);
+    }
+    result.biased = bias != nullptr ? result.capped + real(*bias) : result.capped;
+    return result;
+  }
+
+  /// exp(s - lse), naturally or as exp2(s c - lse log2 e).
+  Real probability(const GradientRow& row, Index j, const Score& s, Real lse) const {
+    using std::exp;
+    using std::exp2;
+    Real p;
+    if (form_.folded) {
+      const Real log2_e = real(1.4426950408889634074);
+      const bool plain = inputs_.softcap == 0 && row.bias.empty();
+      const Real c = plain ? real(inputs_.scale) * log2_e : log2_e;
+      const Real a = (plain ? dot_of(row, j) : s.biased);
+      p = exp2(fused(a, c, -(lse * log2_e)));
+    } else {
+      p = exp(s.biased - lse);
+    }
+    if (form_.fault == Fault::coarse_exp) p = p * real(1 + 0x1p-12);
+    if (form_.fault == Fault::undeclared_weight_cast) p = cast(p, kBf16);
+    return p;
+  }
+
+  Real delta_of(const GradientRow& row, const ForwardRow<Real>& forward) const {
+    if (form_.fault == Fault::delta_missing || (row.keys.empty() && !row.sink)) return real(0);
+    Real delta = real(0);
+    for (std::size_t c = 0; c < dv_; ++c) {
+      const Real o = form_.fault == Fault::delta_of_rounded_output ? cast(forward.output[c], kBf16)
+                                                                   : forward.output[c];
+      delta = delta + real(row.output_gradient[c]) * o;
+    }
+    return form_.fault == Fault::lse_gradient_missing ? delta : delta - real(row.lse_gradient);
+  }
+
+  Real slope(const Score& s) const {
+    if (inputs_.softcap == 0 || form_.fault == Fault::slope_missing) return real(1);
+    using std::tanh;
+    if (form_.slope_by_factors) {
+      const Real y = tanh(s.ratio);
+      return (real(1) - y) * (real(1) + y);
+    }
+    const Real y =
+        (form_.fault == Fault::slope_of_biased_score ? s.biased : s.capped) / real(inputs_.softcap);
+    return real(1) - y * y;
+  }
+
+  /// Keys [first, last) of row i.
+  void absorb(std::size_t i, std::size_t first, std::size_t last, const ForwardRow<Real>& forward,
+              Real delta) {
+    const GradientRow& row = inputs_.rows[i];
+    std::vector<Real> dq(d_, real(0));
+    Real lse = forward.lse;
+    if (form_.fault == Fault::own_sum_without_last_key) lse = own_lse(row, lse);
+    for (std::size_t at = 0; at < row.keys.size(); ++at) {
+      const auto j = static_cast<std::size_t>(row.keys[at]);
+      if (j < first || j >= last) continue;
+      const Score s = score(row, at);
+      const Real p = probability(row, row.keys[at], s, lse);
+      Real dp = real(0);
+      for (std::size_t c = 0; c < dv_; ++c)
+        dp = dp + real(row.output_gradient[c]) * value(row.keys[at], c);
+      const Real ds = p * (dp - delta);
+      result_.dbias[i * keys_ + j] = output(ds);
+      Real dx = inputs_.softcap != 0 ? ds * slope(s) : ds;
+      if (form_.tiled && form_.fault != Fault::scale_missing_in_dk &&
+          form_.fault != Fault::scale_missing_in_dq)
+        dx = real(inputs_.scale) * dx;
+      dx = cast(dx, form_.gradient_cast);
+      for (std::size_t c = 0; c < d_; ++c) {
+        dq[c] = dq[c] + dx * key(row.keys[at], c);
+        if (form_.fault == Fault::narrow_sums) dq[c] = cast(dq[c], kBf16);
+        if (form_.fault == Fault::row_missing_in_dk && i + 1 == inputs_.rows.size()) continue;
+        dk_[j * d_ + c] = dk_[j * d_ + c] + dx * real(row.q[c]);
+      }
+      const Real weight = cast(p, form_.weight_cast);
+      for (std::size_t c = 0; c < dv_; ++c)
+        dv_sums_[j * dv_ + c] = dv_sums_[j * dv_ + c] + weight * real(row.output_gradient[c]);
+    }
+    for (std::size_t c = 0; c < d_; ++c) dq_[i * d_ + c] = dq_[i * d_ + c] + dq[c];
+    if (form_.fault == Fault::mask_leak_in_dv) leak(row, forward.lse, first, last);
+  }
+
+  void leak(const GradientRow& row, Real lse, std::size_t first, std::size_t last) {
+    if (row.keys.empty()) return;
+    for (std::size_t j = first; j < last; ++j) {
+      const auto index = static_cast<Index>(j);
+      if (std::find(row.keys.begin(), row.keys.end(), index) != row.keys.end()) continue;
+      using std::exp;
+      const Real p = exp(score(dot_of(row, index), nullptr).biased - lse);
+      for (std::size_t c = 0; c < dv_; ++c)
+        dv_sums_[j * dv_ + c] = dv_sums_[j * dv_ + c] + p * real(row.output_gradient[c]);
+    }
+  }
+
+  Real own_lse(const GradientRow& row, Real lse) const {
+    using std::exp;
+    using std::log;
+    if (row.keys.size() < 2) return lse;
+    Real sum = row.sink ? exp(real(*row.sink) - lse) : real(0);
+    for (std::size_t at = 0; at + 1 < row.keys.size(); ++at)
+      sum = sum + exp(score(row, at).biased - lse);
+    return real(0) < sum ? lse + log(sum) : lse;
+  }
+
+  void sink_gradient(std::size_t i, const ForwardRow<Real>& forward, Real delta) {
+    using std::exp;
+    using std::exp2;
+    const GradientRow& row = inputs_.rows[i];
+    if (!row.sink) return;
+    const Real log2_e = real(1.4426950408889634074);
+    const Real p = form_.folded ? exp2(fused(real(*row.sink), log2_e, -(forward.lse * log2_e)))
+                                : exp(real(*row.sink) - forward.lse);
+    result_.dsink[i] = output(form_.fault == Fault::sink_sign ? p * delta : -(p * delta));
+  }
+
+  Real scaled(Real sum) const { return form_.tiled ? sum : real(inputs_.scale) * sum; }
+  double output(Real x) const {
+    const auto wide = static_cast<double>(x);
+    return form_.output_format ? rounded_to(wide, *form_.output_format) : wide;
+  }
+  static Real cast(Real x, const std::optional<Format>& format) {
+    return format ? real(rounded_to(static_cast<double>(x), *format)) : x;
+  }
+
+  const GradientInputs& inputs_;
+  KernelForm form_;
+  std::size_t d_, dv_, keys_;
+  std::vector<Real> dq_, dk_, dv_sums_;
+  Gradients<double> result_;
+};
+
+/// Dot products of such numbers are exact in every format of the kernels.
+inline bool are_small_integers(const std::vector<double>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](double x) { return x == std::floor(x) && std::abs(x) <= 8; });
+}
+
+/// Of the kernels above. glibc's exp and exp2 are within 0.511 ulp in both types (the comments of
+/// its sources), which is 1.022 u; tanh is taken to be within three.
+inline DeclaredGradientAccuracy declared_gradients(const GradientInputs& inputs,
+                                                   const KernelForm& form, const Format& format) {
+  DeclaredGradientAccuracy accuracy;
+  accuracy.format = format;
+  accuracy.dot_roundings = inputs.head_dim + 1;
+  accuracy.value_dot_roundings = inputs.head_dim_v;
+  accuracy.delta_roundings = inputs.head_dim_v;
+  bool exact_scores = are_small_integers(inputs.k) && std::ilogb(inputs.scale) > -10 &&
+                      inputs.scale == std::ldexp(1, std::ilogb(inputs.scale));
+  bool exact_values = are_small_integers(inputs.v);
+  for (const GradientRow& row : inputs.rows) {
+    exact_scores = exact_scores && are_small_integers(row.q);
+    exact_values = exact_values && are_small_integers(row.output_gradient);
+  }
+  if (exact_scores) accuracy.dot_roundings = 0;
+  if (exact_values) accuracy.value_dot_roundings = 0;
+  accuracy.tanh_relative_error = 6 * format.unit_roundoff;
+  accuracy.tanh_absolute_error = 6 * format.rounding_underflow;
+  accuracy.exp_form = form.folded ? ExpForm::folded_base_two : ExpForm::natural;
+  accuracy.exp_relative_error = 1.03 * format.unit_roundoff;
+  accuracy.exp_absolute_error = 2 * format.rounding_underflow;
+  accuracy.weight_cast = form.weight_cast;
+  accuracy.gradient_cast = form.gradient_cast;
+  accuracy.output_format = form.output_format;
+  return accuracy;
+}
+
+}  // namespace attest::reference

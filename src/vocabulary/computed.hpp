@@ -1,0 +1,55 @@
+// Bounds of what a kernel computes: exact magnitudes and absolute errors, carried along.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "attest/dtype.hpp"
+#include "attest/enclosure.hpp"
+#include "attest/status.hpp"
+
+namespace attest {
+
+/// A wide exponent, so that neither a product of subnormal values nor its bound underflows.
+using Wide = long double;
+static_assert(std::numeric_limits<Wide>::min_exponent < -4000);
+
+inline Wide magnitude_upper(const Enclosure& exact) {
+  return std::abs(Wide{exact.high}) + std::abs(Wide{exact.low}) + Wide{exact.radius};
+}
+
+/// Relative and absolute error of one rounding to a format.
+struct Rounding {
+  Wide relative = 0;
+  Wide absolute = 0;
+  double max_finite = std::numeric_limits<double>::infinity();
+
+  Wide error(Wide magnitude) const { return relative * magnitude + absolute; }
+};
+
+/// A quantity of the kernel: a bound of the exact magnitude and of the error so far.
+struct Computed {
+  Wide magnitude = 0;
+  Wide error = 0;
+
+  Wide size() const { return magnitude + error; }
+};
+
+/// The sum of terms weight * factor, where the factor is a stored number.
+struct TermSum {
+  Wide error = 0;      ///< sum of (error of the weight) |factor|
+  Wide magnitude = 0;  ///< sum of (computed weight) |factor|
+  Wide weights = 0;    ///< sum of computed weights
+  Wide factors = 0;    ///< sum of |factor|
+  Index terms = 0;
+
+  void add(const Computed& weight, double factor) {
+    error += weight.error * std::abs(factor);
+    magnitude += weight.size() * std::abs(factor);
+    weights += weight.size();
+    factors += std::abs(factor);
+    ++terms;
+  }
+};
+
+}  // namespace attest

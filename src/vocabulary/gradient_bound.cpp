@@ -1,0 +1,292 @@
+#include "attest/gradient_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "computed.hpp"
+
+namespace attest {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Covers the rounding of every formula below: sums of at most 2^20 non-negative terms.
+constexpr double kEvaluationSlack = 1 + 0x1p-30;
+constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
+
+class BoundEvaluation {
+ public:
+  BoundEvaluation(const DeclaredGradientAccuracy& accuracy, const GradientFacts& facts)
+      : accuracy_(accuracy), facts_(facts), inputs_(facts.inputs) {
+    const bool flushes = accuracy.underflow != Underflow::gradual;
+    if (flushes) flush_ = accuracy.format.min_normal;
+    if (accuracy.underflow == Underflow::flush_results_and_inputs)
+      read_ = accuracy.format.min_normal;
+    product_ = flushes ? flush_ : Wide{accuracy.format.rounding_underflow};
+    exp_absolute_ = std::max(Wide{accuracy.exp_absolute_error}, flush_);
+    tanh_absolute_ = std::max(Wide{accuracy.tanh_absolute_error}, flush_);
+    weight_cast_ = rounding_to(accuracy.weight_cast);
+    gradient_cast_ = rounding_to(accuracy.gradient_cast);
+    output_ = rounding_to(accuracy.output_format);
+    scale_ = std::abs(Wide{inputs_.scale});
+    bound_.limit = Gradients<double>::of_size(inputs_, 0.0);
+    dk_.resize(inputs_.k.size());
+    dv_.resize(inputs_.v.size());
+  }
+
+  GradientBound run(std::span<const RowBound> forward) {
+    if (read_ > 0 && ((scale_ > 0 && scale_ < read_) ||
+                      (inputs_.softcap != 0 && std::abs(Wide{inputs_.softcap}) < read_)))
+      refuse("the scale or the softcap may be flushed to zero");
+    if (accuracy_.exp_form == ExpForm::folded_base_two && scale_ > 0) {
+      if (scale_ < accuracy_.format.min_normal) refuse("the folded scale may be subnormal");
+      expect_finite(2 * scale_, "the folded scale may overflow");
+    }
+    for (std::size_t i = 0; i < inputs_.rows.size(); ++i) {
+      if (inputs_.rows[i].keys.empty() && !inputs_.rows[i].sink) continue;
+      if (!forward[i].proven()) refuse(forward[i].unproven);
+      row(i, forward[i]);
+    }
+    key_gradients();
+    for (const auto* list : bound_.limit.lists())
+      if (!std::all_of(list->begin(), list->end(), [](double x) { return std::isfinite(x); }))
+        refuse("the bound is not finite");
+    if (!bound_.proven()) bound_.limit = Gradients<double>::of_size(inputs_, kInfinity);
+    return std::move(bound_);
+  }
+
+ private:
+  void refuse(const std::string& reason) {
+    if (bound_.proven()) bound_.unproven = reason;
+  }
+  /// Assumption A6, with a factor of two for the last rounding.
+  void expect_finite(Wide magnitude, double max_finite, const char* reason) {
+    if (!(magnitude < Wide{max_finite} / 2)) refuse(reason);
+  }
+  void expect_finite(Wide magnitude, const char* reason) {
+    expect_finite(magnitude, accuracy_.format.max_finite, reason);
+  }
+
+  Rounding rounding_to(const std::optional<Format>& format) const {
+    if (!format) return {};
+    return {format->unit_roundoff, flush_ > 0 ? format->min_normal : format->rounding_underflow,
+            format->max_finite};
+  }
+  /// e^(count u) - 1: what `count` roundings on a path can do.
+  Wide growth(Wide count) const { return std::expm1(count * Wide{accuracy_.format.unit_roundoff}); }
+  /// Underflow of a dot product of `length` terms: products, and additions that are flushed.
+  Wide dot_underflow(Index length) const { return static_cast<Wide>(length) * (product_ + flush_); }
+
+  /// c^ and s^: the score after softcap and after the bias.
+  struct Score {
+    Computed capped;
+    Computed score;
+  };
+  Score score(const GradientPair& pair, const double* bias) {
+    const Wide h = growth(static_cast<Wide>(accuracy_.dot_roundings));
+    const Wide dot = Wide{pair.dot_magnitude};
+    expect_finite(dot * std::max<Wide>(scale_, 1) * (1 + h), "a score may overflow");
+    Wide error = 0;
+    if (accuracy_.dot_roundings > 0)
+      error = scale_ * (dot * h + (1 + h) * dot_underflow(inputs_.head_dim)) + product_;
+    error += scale_ * read_ * Wide{pair.input_magnitude};
+    Score result;
+    if (inputs_.softcap != 0) {
+      const Wide cap = std::abs(Wide{inputs_.softcap});
+      expect_finite(scale_ * dot * (1 + h) / cap, "a score may overflow");
+      const Wide chain = std::expm1(Wide{accuracy_.format.unit_roundoff} *
+                                        static_cast<Wide>(accuracy_.softcap_roundings) -
+                                    std::log1p(-Wide{accuracy_.tanh_relative_error}));
+      error += chain * (Wide{pair.capped} + error) +
+               (1 + chain) * (cap * (product_ + tanh_absolute_) + product_);
+    }
+    result.capped = {pair.capped, error};
+    if (bias != nullptr) {
+      const Wide size = std::abs(Wide{*bias});
+      expect_finite(Wide{pair.capped} + size + error, "a score may overflow");
+      error += Wide{accuracy_.bias_relative_error} * size + read_;
+      error += growth(1) * (Wide{pair.score} + error) + flush_;
+    }
+    result.score = {pair.score, error};
+    return result;
+  }
+
+  /// [Y] of exp(score - lse) in the log domain.
+  Wide log_error(Wide log_probability, const Computed& score, Wide lse_size, Wide lse_error) const {
+    Wide argument = score.error + lse_error;
+    Wide folded = 0;
+    if (accuracy_.exp_form == ExpForm::folded_base_two)
+      folded = growth(2) * (score.size() + lse_size + lse_error) + product_;
+    argument += folded;
+    return argument + growth(1) * (log_probability + argument) + product_ -
+           std::log1p(-Wide{accuracy_.exp_relative_error});
+  }
+
+  /// exp(...) of a probability p whose logarithm is off by y.
+  Computed weight(Wide probability, Wide y) const {
+    return {probability, probability * std::expm1(y) + exp_absolute_};
+  }
+
+  /// fl(a * b).
+  Computed product(const Computed& a, const Computed& b, Wide magnitude) const {
+    const Wide error = a.error * b.size() + a.magnitude * b.error;
+    return {magnitude, error + growth(1) * (magnitude + error) + product_};
+  }
+
+  /// 1 - (c / cap)^2, formed as it stands or as (1 - y)(1 + y), y from c or straight from tanh.
+  Computed slope(const GradientPair& pair, const Computed& capped) const {
+    if (inputs_.softcap == 0) return {1, 0};
+    const Wide cap = std::abs(Wide{inputs_.softcap});
+    const Wide y = Wide{pair.capped} / cap;
+    const Wide from_capped = capped.error / cap;
+    const Wide dy = from_capped + growth(1) * (y + from_capped) + product_;
+    const Wide square = (y + dy) * (y + dy);
+    return {pair.slope, (1 + growth(3)) * (dy * (2 * y + dy) + growth(1) * square + 3 * product_) +
+                            growth(3) * Wide{pair.slope}};
+  }
+
+  static Computed cast(const Computed& value, const Rounding& rounding) {
+    return {value.magnitude, value.error + rounding.error(value.size())};
+  }
+
+  /// D^_i = fl(fl(dout . o^) - dlse).
+  Computed delta(std::size_t i, const RowBound& forward) {
+    const GradientRow& row = inputs_.rows[i];
+    const GradientRowFacts& facts = facts_.rows[i];
+    const Wide h = growth(static_cast<Wide>(accuracy_.delta_roundings));
+    Wide products = 0;
+    Wide error = 0;
+    for (std::size_t c = 0; c < row.output_gradient.size(); ++c) {
+      const Wide gradient = std::abs(Wide{row.output_gradient[c]});
+      const Wide output = magnitude_upper(facts.output[c]) + Wide{forward.output[c]};
+      products += gradient * output;
+      error += gradient * Wide{forward.output[c]} + read_ * (gradient + output);
+    }
+    error += h * products + (1 + h) * dot_underflow(inputs_.head_dim_v);
+    expect_finite(products * (1 + h) + std::abs(Wide{row.lse_gradient}),
+                  "the dot product of dout and out may overflow");
+    if (row.lse_gradient != 0) {
+      error += read_;
+      error += growth(1) * (Wide{facts.delta} + error) + flush_;
+    }
+    return {facts.delta, error};
+  }
+
+  /// fl(dP^ - D^).
+  Computed centred(const GradientPair& pair, const Computed& delta) {
+    const Wide h = growth(static_cast<Wide>(accuracy_.value_dot_roundings));
+    const Wide products = Wide{pair.value_dot_magnitude};
+    expect_finite(products * (1 + h) + delta.size(), "the dot product of dout and v may overflow");
+    const Wide error = h * products + (1 + h) * dot_underflow(inputs_.head_dim_v) +
+                       read_ * Wide{pair.value_input_magnitude} + delta.error;
+    return {pair.centred, error + growth(1) * (Wide{pair.centred} + error) + flush_};
+  }
+
+  void row(std::size_t i, const RowBound& forward) {
+    const GradientRow& row = inputs_.rows[i];
+    const GradientRowFacts& facts = facts_.rows[i];
+    const auto d = static_cast<std::size_t>(inputs_.head_dim);
+    const auto dv = static_cast<std::size_t>(inputs_.head_dim_v);
+    const Wide lse_size = magnitude_upper(facts.lse);
+    const Wide lse_error = Wide{forward.lse} + read_;
+    const Computed difference = delta(i, forward);
+    std::vector<TermSum> dq(d);
+    for (std::size_t at = 0; at < row.keys.size(); ++at) {
+      const auto j = static_cast<std::size_t>(row.keys[at]);
+      const GradientPair& pair = facts.pairs[at];
+      const Score scores = score(pair, row.bias.empty() ? nullptr : &row.bias[at]);
+      const Computed p = weight(pair.probability,
+                                log_error(pair.log_probability, scores.score, lse_size, lse_error));
+      const Computed ds = product(p, centred(pair, difference), pair.score_gradient);
+      const Computed dx =
+          inputs_.softcap == 0 ? ds : product(ds, slope(pair, scores.capped), pair.dot_gradient);
+      const Computed p_cast = cast(p, weight_cast_);
+      // What the cast loses to underflow is added with the sums: there the scale matters.
+      const Computed dx_cast = cast(dx, {gradient_cast_.relative, 0});
+      expect_finite(p.size() + ds.size() + dx.size() * std::max<Wide>(scale_, 1),
+                    "a weight or the gradient of a score may overflow");
+      expect_finite(p_cast.size(), weight_cast_.max_finite, "a weight may overflow its format");
+      expect_finite(dx_cast.size() * std::max<Wide>(scale_, 1), gradient_cast_.max_finite,
+                    "a gradient of a score may overflow its format");
+      finish(bound_.limit.dbias[i * static_cast<std::size_t>(inputs_.keys) + j], ds);
+      for (std::size_t c = 0; c < d; ++c) {
+        dq[c].add(dx_cast, inputs_.k[j * d + c]);
+        dk_[j * d + c].add(dx_cast, row.q[c]);
+      }
+      for (std::size_t c = 0; c < dv; ++c) dv_[j * dv + c].add(p_cast, row.output_gradient[c]);
+    }
+    for (std::size_t c = 0; c < d; ++c)
+      finish(bound_.limit.dq[i * d + c],
+             scaled_sum(dq[c], facts_.exact.dq[i * d + c], accuracy_.key_additions));
+    if (row.sink) {
+      const Computed sink{std::abs(Wide{*row.sink}), read_};
+      const Computed p = weight(facts.sink_probability,
+                                log_error(facts.sink_log_probability, sink, lse_size, lse_error));
+      finish(bound_.limit.dsink[i],
+             product(p, difference, Wide{facts.sink_probability} * difference.magnitude));
+    }
+  }
+
+  /// Roundings on the longest path of a term: its product, additions, and others.
+  Wide path(const TermSum& sum, const std::optional<Index>& additions, Index others) const {
+    return static_cast<Wide>(additions.value_or(std::max<Index>(sum.terms - 1, 0)) + 1 + others);
+  }
+
+  /// scale times a sum of dx^ and stored factors; the scale may have multiplied each dx already.
+  Computed scaled_sum(const TermSum& sum, const Enclosure& exact,
+                      const std::optional<Index>& additions) {
+    const Wide g = growth(path(sum, additions, accuracy_.scale_roundings));
+    const Wide larger = std::max<Wide>(scale_, 1);
+    expect_finite(sum.magnitude * larger * (1 + g), "a sum of the gradient of q or k may overflow");
+    const Wide underflow = static_cast<Wide>(sum.terms) * (2 * product_ + flush_) +
+                           (product_ + gradient_cast_.absolute) * sum.factors;
+    return {magnitude_upper(exact), scale_ * (sum.error + g * sum.magnitude + read_ * sum.weights) +
+                                        (1 + g) * larger * underflow};
+  }
+
+  void key_gradients() {
+    for (std::size_t at = 0; at < dk_.size(); ++at)
+      if (dk_[at].terms > 0)
+        finish(bound_.limit.dk[at],
+               scaled_sum(dk_[at], facts_.exact.dk[at], accuracy_.row_additions));
+    for (std::size_t at = 0; at < dv_.size(); ++at) {
+      const TermSum& sum = dv_[at];
+      if (sum.terms == 0) continue;
+      const Wide g = growth(path(sum, accuracy_.row_additions, 0));
+      expect_finite(sum.magnitude * (1 + g), "a sum of the gradient of v may overflow");
+      finish(bound_.limit.dv[at], {magnitude_upper(facts_.exact.dv[at]),
+                                   sum.error + g * sum.magnitude + read_ * sum.weights +
+                                       (1 + g) * dot_underflow(sum.terms)});
+    }
+  }
+
+  /// Rounding to the output format, and of this evaluation.
+  void finish(double& limit, const Computed& value) {
+    expect_finite(value.size(), std::min(output_.max_finite, accuracy_.format.max_finite),
+                  "a gradient may overflow its format");
+    limit = static_cast<double>(cast(value, output_).error * kEvaluationSlack) * kEvaluationSlack +
+            kSmallest;
+  }
+
+  const DeclaredGradientAccuracy& accuracy_;
+  const GradientFacts& facts_;
+  const GradientInputs& inputs_;
+  Wide flush_ = 0;    ///< absolute error of an addition: 0, or the smallest normal number
+  Wide read_ = 0;     ///< absolute error of reading a stored number
+  Wide product_ = 0;  ///< absolute error of a multiplication or division
+  Wide exp_absolute_ = 0, tanh_absolute_ = 0, scale_ = 0;
+  Rounding weight_cast_, gradient_cast_, output_;
+  GradientBound bound_;
+  std::vector<TermSum> dk_, dv_;
+};
+
+}  // namespace
+
+GradientBound gradient_bound(const DeclaredGradientAccuracy& accuracy, const GradientFacts& facts,
+                             std::span<const RowBound> forward) {
+  return BoundEvaluation(accuracy, facts).run(forward);
+}
+
+}  // namespace attest
