@@ -59,8 +59,8 @@ Status fill(Case& made, const ValueRecipe& recipe, const tensors::TensorLibrary*
 }  // namespace
 
 void becomes_literal(Case& changed) {
-  changed.values = ValueRecipe{};
-  changed.values.kind = ValueRecipe::Kind::literal;
+  // Laws draw their own choices from the seed: it stays.
+  changed.values = {ValueRecipe::Kind::literal, "", changed.values.seed, {}, {}, {}};
 }
 
 Tensor filled(Dtype dtype, const Extents& extents, const ElementRule& element) {

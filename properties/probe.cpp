@@ -8,7 +8,7 @@
 namespace attest::properties {
 
 std::uint64_t seed_of(const Case& on) {
-  return on.values.kind == ValueRecipe::Kind::literal ? 0 : on.values.seed;
+  return on.values.seed;
 }
 
 Index power_of_two_keys(const Case& on) {

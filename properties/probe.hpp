@@ -10,7 +10,7 @@
 
 namespace attest::properties {
 
-/// A number that a replay line repeats: the seed of the values; 0 where they are written out.
+/// A number that a replay line repeats, for choices of a law: the seed of the values.
 std::uint64_t seed_of(const Case& on);
 
 /// A power of two in [2, 128], about as many as the case has keys: weights of 1 then have an exact

@@ -214,6 +214,10 @@ void plainer_values(const Case& from, Candidates& candidates) {
       return map((from.*tensor).get(b, h, row, column));
     }));
   };
+  candidates.offer_changed([](Case& c) {
+    becomes_literal(c);
+    c.values.seed = 0;
+  });
   for (const auto tensor : tensors) {
     offer_mapped(tensor, [](double) { return 0.0; });
     offer_mapped(tensor, [](double) { return 1.0; });
@@ -244,7 +248,8 @@ Complexity complexity(const Case& of) {
   const Index settings = (problem.scale.reciprocal_sqrt ? 0
                           : problem.scale.value == 1.0  ? 1
                                                         : 2) +
-                         (problem.all_masked == AllMaskedPolicy::zero ? 0 : 1);
+                         (problem.all_masked == AllMaskedPolicy::zero ? 0 : 1) +
+                         (of.values.seed == 0 ? 0 : 1);
   return {problem.batch + problem.heads_q + problem.heads_kv,
           problem.seq_kv + problem.seq_q,
           problem.head_dim + problem.head_dim_v,

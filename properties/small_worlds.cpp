@@ -70,6 +70,14 @@ std::vector<Case> small_worlds(const Case& like) {
   std::vector<Case> ascending;
   ascending.reserve(worlds.size());
   for (const auto& [ignored, i] : order) ascending.push_back(std::move(worlds[i]));
+  if (like.values.seed == 0) return ascending;
+  // The same once more, with the choices that the law drew for `like`.
+  const std::size_t plain = ascending.size();
+  ascending.reserve(2 * plain);
+  for (std::size_t i = 0; i < plain; ++i) {
+    ascending.push_back(ascending[i]);
+    ascending.back().values.seed = like.values.seed;
+  }
   return ascending;
 }
 

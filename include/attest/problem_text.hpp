@@ -14,12 +14,13 @@
 //   tile   | QxKV, N for NxN                                            | 16
 //   split  | COUNT, at:CUT,CUT...                                       | 1
 //   merge  | left, right, balanced, random:SEED, tree:STEP.STEP...      | left
-//   vals   | FAMILY:SEED, lit:Q;K;V, real:NAME:SEED                     | normal:0
+//   vals   | FAMILY:SEED, lit:Q;K;V[;SEED], real:NAME:SEED              | normal:0
 //   law    | a law of the catalogue                                     | (none)
 //
 // ROWS are strings of 0 and 1, one a query, joined by '/'; a single row serves every query.
 // A STEP is a leaf number or '+'. Q, K, V of lit: are numbers in the order batch, head, row,
-// column; 'nan', 'inf' and '-inf' are numbers. real:NAME:0 begins at the first row of the file.
+// column; 'nan', 'inf' and '-inf' are numbers. real:NAME:0 begins at the first row of the file. The
+// SEED of lit: makes no values; laws draw choices of their own from it (default 0).
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct ValueRecipe {
   };
   Kind kind = Kind::family;
   std::string name = "normal";
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;       ///< of the values, and of what laws choose
   std::vector<double> q, k, v;  ///< of a literal
 
   friend bool operator==(const ValueRecipe&, const ValueRecipe&) = default;

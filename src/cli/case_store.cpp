@@ -26,7 +26,7 @@ std::uint64_t fnv1a(std::string_view text) {
 /// The problem with a placeholder for the values: they stand in the tensor file.
 std::string problem_line(const StoredCase& stored) {
   ProblemText text = properties::to_text(stored.value, stored.law);
-  text.values = {ValueRecipe::Kind::family, "stored", 0, {}, {}, {}};
+  text.values = {ValueRecipe::Kind::family, "stored", stored.value.values.seed, {}, {}, {}};
   return canonical_text(text);
 }
 
@@ -125,6 +125,7 @@ Result<StoredCase> load_case(const fs::path& folder) {
   StoredCase stored{field("kernel"), text.law, 0, {}, {}};
   stored.value.problem = text.problem;
   stored.value.tiling = text.tiling;
+  stored.value.values.seed = text.values.seed;
   properties::becomes_literal(stored.value);
   const Problem& shape = text.problem;
   for (auto& [name, tensor, extents] : {std::tuple{"q", &properties::Case::q, shape.q_extents()},

@@ -259,7 +259,8 @@ bool parse_values(TextCursor& cursor, ProblemText& result) {
            cursor.expect(";", "between q and k") &&
            parse_literal_tensor(cursor, problem.k_extents(), problem.dtype, "k", values.k) &&
            cursor.expect(";", "between k and v") &&
-           parse_literal_tensor(cursor, problem.v_extents(), problem.dtype, "v", values.v);
+           parse_literal_tensor(cursor, problem.v_extents(), problem.dtype, "v", values.v) &&
+           (!cursor.accept(";") || cursor.number(values.seed, "a seed"));
   }
   if (cursor.accept("real:")) values.kind = ValueRecipe::Kind::real;
   const std::size_t name_at = cursor.position();

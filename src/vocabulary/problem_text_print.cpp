@@ -95,7 +95,8 @@ std::string numbers_text(const std::vector<double>& values, Dtype dtype) {
 std::string values_text(const ValueRecipe& values, Dtype dtype) {
   if (values.kind == ValueRecipe::Kind::literal)
     return "lit:" + numbers_text(values.q, dtype) + ";" + numbers_text(values.k, dtype) + ";" +
-           numbers_text(values.v, dtype);
+           numbers_text(values.v, dtype) +
+           (values.seed == 0 ? "" : ";" + std::to_string(values.seed));
   return (values.kind == ValueRecipe::Kind::real ? "real:" : "") + values.name + ":" +
          std::to_string(values.seed);
 }
