@@ -26,7 +26,8 @@ set(ARROWS
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"
-  "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | boost/ mpfr.h mpfi.h gmp.h"
+  "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | mpfr.h gmp.h"
+  "+simd          | ^reference/((oracle_fast|exp_)[^/]*|[^/]*-inl[.]h)$ | hwy/"
   "mutants        | ^properties/mutants/  | std attest/ tensors/ kernels/ properties/ mutants/ \
                                             reference/oracle.hpp"
   "properties     | ^properties/          | std attest/ tensors/ properties/ reference/oracle.hpp \
@@ -42,7 +43,8 @@ set(ARROWS
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
-                                            properties/case.hpp")
+                                            properties/case.hpp"
+  "+mpfr          | ^bench/[^/]*mpfr[^/]*[.]cpp$ | boost/ mpfr.h")
 
 # may_include(FILE PERMISSIONS INCLUDE RESULT): INCLUDE has its quotes or brackets.
 function(may_include file permissions include result)
@@ -140,6 +142,9 @@ if(SELF_TEST)
   expect(refused  reference/oracle_mpfr.cpp       "\"kernels/row_access.hpp\"")
   expect(refused  reference/oracle_test.cpp       "\"attest/summary.hpp\"")
   expect(refused  reference/visibility.cpp        "<mpfr.h>")
+  expect(refused  reference/oracle_mpfr.cpp       "\"hwy/highway.h\"")
+  expect(refused  reference/oracle_fast.cpp       "<mpfr.h>")
+  expect(refused  reference/oracle_fast.cpp       "\"kernels/registry.hpp\"")
   expect(refused  properties/laws_empty.cpp       "<rapidcheck.h>")
   expect(refused  properties/laws_empty.cpp       "\"rapidcheck.h\"")
   expect(refused  properties/laws_empty.cpp       "\"kernels/registry.hpp\"")
@@ -154,13 +159,18 @@ if(SELF_TEST)
   expect(refused  fuzz/fuzz_kernels.cpp           "<rapidcheck.h>")
   expect(refused  fuzz/fuzz_kernels.cpp           "SOME_MACRO")
   expect(refused  bench/kernels_bench.cpp         "\"properties/laws.hpp\"")
+  expect(refused  bench/oracle_bench.cpp          "<mpfr.h>")
   expect(refused  tools/helper.cpp                "<vector>")
   expect(accepted include/attest/kernel.hpp       "<vector>")
   expect(accepted src/vocabulary/problem_text.cpp "\"text_cursor.hpp\"")
   expect(accepted src/vocabulary/tiling_test.cpp  "<gtest/gtest.h>")
   expect(accepted src/kernels/simd_forward.cpp    "\"hwy/highway.h\"  // after foreach_target.h")
-  expect(accepted reference/oracle_mpfr.cpp       "<boost/multiprecision/mpfi.hpp>")
+  expect(accepted reference/interval_row.hpp      "<mpfr.h>")
+  expect(refused  reference/oracle_mpfr.cpp       "<mpfi.h>")
   expect(accepted reference/oracle_mpfr.cpp       "\"attest/error_bound.hpp\"")
+  expect(accepted reference/oracle_fast.cpp       "\"hwy/foreach_target.h\"")
+  expect(accepted reference/double_double-inl.h   "\"hwy/highway.h\"")
+  expect(accepted bench/point_mpfr.cpp            "<boost/multiprecision/mpfr.hpp>")
   expect(accepted properties/mutants/merges.cpp   "\"kernels/tiled_steps.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")

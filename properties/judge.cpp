@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace attest::properties {
 namespace {
@@ -99,6 +100,25 @@ bool informative_lse(const reference::CertifiedRow& row) {
   return row.facts.keys.empty() || row.bound.lse < kUselessLseBound;
 }
 
+double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowIndex& row,
+                      const Outputs& outputs) {
+  const auto [b, h, query] = row;
+  double largest = 0;
+  const auto add = [&](double error, double limit) {
+    if (error == 0) return;
+    const double share =
+        std::isnan(error) ? std::numeric_limits<double>::infinity() : error / limit;
+    largest = std::max(largest, share);
+  };
+  if (!bound.proven()) return 0;
+  for (std::size_t c = 0; c < facts.output.size(); ++c)
+    add(facts.output[c].distance_upper(outputs.out.get(b, h, query, static_cast<Index>(c))),
+        bound.output[c]);
+  if (!outputs.lse.bytes().empty())
+    add(facts.lse.distance_upper(outputs.lse.get(b, h, query, 0)), bound.lse);
+  return largest;
+}
+
 void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
                const Outputs& outputs) {
   const auto [b, h, query] = row;
@@ -122,7 +142,11 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
   StandIns stand_ins;
   const Truth truth(kernel, of);
   for_each_row(of.problem, [&](const RowIndex& row) {
-    const auto exact = truth.row(row);
+    const auto exact =
+        certify_and_audit([&] { return truth.row(row); },
+                          [&](const reference::CertifiedRow& certified) {
+                            return share_of_bound(certified.facts, certified.bound, row, outputs);
+                          });
     if (!exact) {
       tally.undecided("a visible input is not finite");
       return;

@@ -53,6 +53,29 @@ double value_magnitude(const RowFacts& facts, std::size_t column);
 bool informative_output(const reference::CertifiedRow& row, std::size_t column);
 bool informative_lse(const reference::CertifiedRow& row);
 
+/// Largest error of a row of outputs as a share of its bound; lse too where it was asked for.
+double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowIndex& row,
+                      const Outputs& outputs);
+
+/// From this share of its bound on an element counts as near it.
+inline constexpr double kNearBound = 0.5;
+
+inline bool decided_fast(const reference::CertifiedRow& row) {
+  return row.arithmetic == reference::Arithmetic::double_double && !row.facts.keys.empty();
+}
+inline bool decided_fast(const SharedRow& row) {
+  return decided_fast(row.exact);
+}
+
+/// certify(), and once more by both oracles if the fast one decided a row that has something near
+/// its bound: share(certified) is the largest share of a bound in it.
+template <class Certify, class Share>
+auto certify_and_audit(Certify&& certify, Share&& share) {
+  auto row = certify();
+  if (!row || !decided_fast(*row) || share(*row) < kNearBound) return row;
+  const reference::BothOracles both;
+  return certify();
+}
 /// One row against its enclosure.
 void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
                const Outputs& outputs);

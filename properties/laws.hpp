@@ -40,6 +40,8 @@ Verdict merge_any_tree(const Kernel& kernel, const Case& on);
 Verdict merge_rescale_range(const Kernel& kernel, const Case& on);
 Verdict merge_row_sum_range(const Kernel& kernel, const Case& on);
 Verdict merge_pairs_agree(const Kernel& kernel, const Case& on);
+Verdict merge_pairs_tree(const Kernel& kernel, const Case& on);
+Verdict merge_summary_bound(const Kernel& kernel, const Case& on);
 
 // tiling: how the work is cut does not matter.
 Verdict tiling_tile_size(const Kernel& kernel, const Case& on);

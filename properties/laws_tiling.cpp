@@ -25,7 +25,15 @@ Verdict judge_tilings(const Kernel& kernel, const Case& on, const std::vector<Ti
     computations.push_back({kernel.accuracy(on.problem), tiling});
   Tally tally;
   for_each_row(on.problem, [&](const RowIndex& row) {
-    auto shared = certify_for_all(on, row, computations);
+    auto shared = certify_and_audit(
+        [&] { return certify_for_all(on, row, computations); },
+        [&](const SharedRow& certified) {
+          double largest = 0;
+          for (std::size_t t = 0; t < tilings.size(); ++t)
+            largest = std::max(largest, share_of_bound(certified.exact.facts, certified.bounds[t],
+                                                       row, outputs[t]));
+          return largest;
+        });
     if (!shared) {
       tally.undecided("a visible input is not finite");
       return;

@@ -26,7 +26,7 @@ Case cancelling() {
 }
 
 TEST(CertifyRow, TheFirstPrecisionThatIsNarrowEnoughIsTheLast) {
-  const Case drawn = cancelling();
+  const Case drawn = cancelling();  // beyond the range of the fast path
   double wider = kInfinity;
   std::ptrdiff_t tried = 0;
   for (const int bits : kPrecisionLadder) {
@@ -45,7 +45,7 @@ TEST(CertifyRow, TheFirstPrecisionThatIsNarrowEnoughIsTheLast) {
     const CertifiedRow enough = certify(drawn, count_and_bound);
     EXPECT_TRUE(enough.narrow);
     EXPECT_EQ(enough.bits, bits);
-    EXPECT_EQ(calls, tried);
+    EXPECT_EQ(calls, tried + 1);  // the fast path asked first and was too wide
     EXPECT_EQ(bits_of(enough.facts), bits_of(at_bits));
     EXPECT_THAT(enough.bound.output, ElementsAre(limit));
 
@@ -80,7 +80,7 @@ TEST(CertifyRow, ABoundThatIsUnprovenDoesNotRaiseThePrecision) {
     const CertifiedRow certified = certify(cancelling(), [&](const RowFacts&) {
       return RowBound{{limit}, limit, "the reason"};
     });
-    EXPECT_EQ(certified.bits, kPrecisionLadder.front());
+    EXPECT_EQ(certified.bits, kDoubleDoubleBits);
     EXPECT_EQ(certified.bound.unproven, "the reason");
   }
 }
@@ -95,6 +95,42 @@ TEST(CertifyRow, ARowWithoutVisibleKeysHasABoundOfZeroAndAsksNoRule) {
   EXPECT_TRUE(certified.narrow);
   EXPECT_THAT(certified.bound.output, ElementsAre(0, 0));
   EXPECT_EQ(certified.bound.lse, 0);
+}
+
+TEST(CertifyRow, TheFastPathDecidesOrdinaryRowsAndBothOraclesAgreeWhenAsked) {
+  const auto rule = [](const RowFacts& facts) { return uniform_bound(facts, 1e-9, 1e-9); };
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Case drawn = random_case(families()[0], seed);
+    const CertifiedRow fast = certify(drawn, rule);
+    const OracleCounts before = oracle_counts();
+    const BothOracles both;
+    const CertifiedRow exact = certify(drawn, rule);
+    EXPECT_EQ(exact.arithmetic, Arithmetic::mpfr);
+    EXPECT_EQ(oracle_counts().audited, before.audited + 1);
+    EXPECT_EQ(oracle_counts().contradictions, 0);
+    EXPECT_FALSE(exact.contradiction);
+    EXPECT_TRUE(consistent(fast.facts, exact.facts));
+  }
+}
+
+TEST(CertifyRow, AnAuditSeesEveryElementThatHasNoCommonValue) {
+  const RowFacts facts = random_case(families()[0], 7).facts();
+  EXPECT_TRUE(consistent(facts, facts));
+  const auto moved = [&](auto&& move) {
+    RowFacts other = facts;
+    move(other);
+    return consistent(facts, other);
+  };
+  for (std::size_t c = 0; c < facts.output.size(); ++c)
+    EXPECT_FALSE(moved(
+        [&](RowFacts& other) { other.output[c].low += 3 * other.output[c].radius + 0x1p-90; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.lse.high *= 1 + 0x1p-50; }));
+  for (std::size_t j = 0; j < facts.keys.size(); ++j) {
+    EXPECT_FALSE(moved([&](RowFacts& other) { other.score[j] += 1e-9; }));
+    EXPECT_FALSE(moved([&](RowFacts& other) { other.probability[j] *= 1 + 0x1p-30; }));
+  }
+  EXPECT_FALSE(moved([](RowFacts& other) { other.keys.back() += 1; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.log_sum += 0x1p-30; }));
 }
 
 }  // namespace

@@ -14,34 +14,9 @@ namespace {
 
 constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 
-/// MPFR keeps constants such as ln 2 per thread; a thread that ends gives them back.
-struct ThreadCache {
-  ThreadCache() = default;
-  ThreadCache(const ThreadCache&) = delete;
-  ThreadCache& operator=(const ThreadCache&) = delete;
-  ~ThreadCache() { mpfr_free_cache(); }
-};
-
-// The functions that the evaluation needs of an interval, each rounded outward.
 template <int Bits>
-Interval<Bits> exp_of(Interval<Bits> x) {
-  mpfi_exp(raw<Bits>(x), raw<Bits>(x));
-  return x;
-}
-template <int Bits>
-Interval<Bits> log_of(Interval<Bits> x) {
-  mpfi_log(raw<Bits>(x), raw<Bits>(x));
-  return x;
-}
-template <int Bits>
-Interval<Bits> tanh_of(Interval<Bits> x) {
-  mpfi_tanh(raw<Bits>(x), raw<Bits>(x));
-  return x;
-}
-template <int Bits>
-Interval<Bits> times(Interval<Bits> x, double factor) {
-  mpfi_mul_d(raw<Bits>(x), raw<Bits>(x), factor);
-  return x;
+Interval<Bits> times(const Interval<Bits>& x, double factor) {
+  return x * Interval<Bits>(factor);
 }
 template <int Bits>
 void add_product(Interval<Bits>& sum, const Interval<Bits>& x, double factor) {
@@ -49,28 +24,37 @@ void add_product(Interval<Bits>& sum, const Interval<Bits>& x, double factor) {
 }
 template <int Bits>
 double magnitude_upper(const Interval<Bits>& x) {
-  return std::max(std::abs(mpfr_get_d(&raw<Bits>(x)->left, MPFR_RNDD)),
-                  std::abs(mpfr_get_d(&raw<Bits>(x)->right, MPFR_RNDU)));
+  return std::max(std::abs(mpfr_get_d(x.lower(), MPFR_RNDD)),
+                  std::abs(mpfr_get_d(x.upper(), MPFR_RNDU)));
 }
 
 /// The upper end, as a point.
 template <int Bits>
 Interval<Bits> upper_end(const Interval<Bits>& x) {
   Interval<Bits> end;
-  mpfi_set_fr(raw<Bits>(end), &raw<Bits>(x)->right);
+  mpfr_set(end.lower(), x.upper(), MPFR_RNDN);
+  mpfr_set(end.upper(), x.upper(), MPFR_RNDN);
   return end;
 }
 template <int Bits>
 bool upper_end_is_larger(const Interval<Bits>& a, const Interval<Bits>& b) {
-  return mpfr_greater_p(&raw<Bits>(a)->right, &raw<Bits>(b)->right) != 0;
+  return mpfr_greater_p(a.upper(), b.upper()) != 0;
+}
+
+template <int Bits>
+Interval<Bits> absolute(Interval<Bits> x) {
+  if (mpfr_sgn(x.upper()) <= 0) return -x;
+  if (mpfr_sgn(x.lower()) >= 0) return x;
+  if (mpfr_cmpabs(x.lower(), x.upper()) > 0) x = -x;
+  mpfr_set_zero(x.lower(), 1);
+  return x;
 }
 
 /// 1 - tanh(x)^2 = 4 e / (1 + e)^2 with e = exp(-2 |x|): no cancellation where tanh saturates.
 template <int Bits>
-Interval<Bits> tanh_slope(Interval<Bits> x) {
-  mpfi_abs(raw<Bits>(x), raw<Bits>(x));
-  const Interval<Bits> e = exp_of<Bits>(times<Bits>(x, -2));
-  const Interval<Bits> one_more = e + 1;
+Interval<Bits> tanh_slope(const Interval<Bits>& x) {
+  const Interval<Bits> e = exp(times<Bits>(absolute<Bits>(x), -2));
+  const Interval<Bits> one_more = e + Interval<Bits>(1);
   return times<Bits>(e, 4) / (one_more * one_more);
 }
 
@@ -157,7 +141,7 @@ class GradientEvaluation {
       if (inputs_.softcap != 0) {
         const Number ratio = x / Number(inputs_.softcap);
         slope_[j] = tanh_slope<Bits>(ratio);
-        x = times<Bits>(tanh_of<Bits>(ratio), inputs_.softcap);
+        x = times<Bits>(tanh(ratio), inputs_.softcap);
       }
       pair.slope = magnitude_upper<Bits>(slope_[j]);
       pair.capped = magnitude_upper<Bits>(x);
@@ -170,12 +154,12 @@ class GradientEvaluation {
     // Any point near the maximum gives the same quotients; a double may be too far from it.
     probability_.clear();
     Number sum = 0;
-    for (const Number& s : score) sum += probability_.emplace_back(exp_of<Bits>(Number(s - shift)));
-    sink_ = row.sink ? exp_of<Bits>(Number(*row.sink - shift)) : Number(0);
+    for (const Number& s : score) sum += probability_.emplace_back(exp(Number(s - shift)));
+    sink_ = row.sink ? exp(Number(*row.sink - shift)) : Number(0);
     sum += sink_;
     for (Number& p : probability_) p /= sum;
     sink_ /= sum;
-    const Number lse = log_of<Bits>(sum) + shift;
+    const Number lse = log(sum) + shift;
     for (std::size_t j = 0; j < n; ++j) {
       facts.pairs[j].probability = magnitude_upper<Bits>(probability_[j]);
       facts.pairs[j].log_probability = magnitude_upper<Bits>(Number(score[j] - lse));
@@ -247,7 +231,7 @@ class GradientEvaluation {
 }  // namespace
 
 GradientFacts evaluate_gradients(const GradientInputs& inputs, int bits) {
-  thread_local const ThreadCache cache;
+  free_cache_at_thread_end();
   return bits <= 128   ? GradientEvaluation<128>(inputs).run()
          : bits <= 192 ? GradientEvaluation<192>(inputs).run()
          : bits <= 384 ? GradientEvaluation<384>(inputs).run()

@@ -1,12 +1,15 @@
 // Exact attention as an enclosure per element: the truth that kernels are judged by.
 //
-// Computes: the definition of attest/problem.hpp in real arithmetic on the stored inputs.
-// Method: interval arithmetic of MPFI over MPFR, every operation rounded outward, over the visible
-// keys of a row at once; no tiles, no running maximum, no merges, and none of the kernels' code.
-// Special: a row without visible keys gives output exactly 0 and lse exactly -inf.
+// Computes: the definitions of attest/problem.hpp and reference/row.hpp in real arithmetic on the
+// stored inputs.
+// Method: interval arithmetic over MPFR, every operation rounded outward, over the visible keys of
+// a row at once; no tiles, no running maximum, no merges, and none of the kernels' code.
+// Special: a row without visible keys gives output exactly 0 and lse exactly -inf; with a sink it
+// gives output exactly 0 and lse exactly the sink. docs/reference-notes.md has the rest.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,23 +36,79 @@ inline constexpr double kWidthShare = 0x1p-10;
 /// Precondition: `bits` is in kPrecisionLadder.
 std::optional<RowFacts> enclose_row(const Inputs& inputs, const RowIndex& index, int bits);
 
-/// The same for a gathered row; nothing when a score is not finite.
+/// The same for a gathered row; nothing when a number of it or a score is not finite.
 std::optional<RowFacts> enclose_row(const Row& row, int bits);
 
 /// What an error bound says about an exact row.
 using BoundRule = std::function<RowBound(const RowFacts&)>;
 
+/// What a certified row was computed with.
+enum class Arithmetic { double_double, mpfr };
+
 struct CertifiedRow {
   RowFacts facts;
   RowBound bound;
-  int bits = 0;         ///< precision that was enough
+  Arithmetic arithmetic = Arithmetic::mpfr;
+  int bits = 0;         ///< precision that was enough; kDoubleDoubleBits for double_double
   bool narrow = false;  ///< every radius is within kWidthShare of its bound
+  /// The two oracles were both asked and have no common value: a defect of attest, never a verdict
+  /// about a kernel. The bound is then unproven.
+  bool contradiction = false;
 };
 
-/// Raises the precision until the enclosures are narrow against the bound, at most to the end of
-/// the ladder. A row without visible keys has an exact value and bound 0.
-std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& row,
+inline constexpr int kDoubleDoubleBits = 106;
+
+/// Takes the fast path (double-double, reference/oracle_fast.hpp) where it is narrow against the
+/// bound; otherwise raises the precision of MPFR until the enclosures are, at most to the end of
+/// the ladder. One row in kAuditedRows that the fast path decided, chosen by its numbers, is
+/// enclosed by MPFR as well. A row without visible keys (it may have a sink) has an exact value and
+/// bound 0.
+std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& index,
                                         const BoundRule& rule);
+
+/// The same for a gathered row.
+std::optional<CertifiedRow> certify_row(const Row& row, const BoundRule& rule);
+
+inline constexpr std::uint64_t kAuditedRows = 512;
+
+/// While an object of this class lives, certify_row on its thread asks both oracles and answers
+/// with MPFR: for failures, and for rows that came near their bound.
+class BothOracles {
+ public:
+  BothOracles();
+  BothOracles(const BothOracles&) = delete;
+  BothOracles& operator=(const BothOracles&) = delete;
+  ~BothOracles();
+
+ private:
+  bool before_;
+};
+
+/// How the rows of this process have been certified so far; for reports.
+struct OracleCounts {
+  std::int64_t by_double_double = 0;
+  std::int64_t by_mpfr = 0;  ///< asked for, or the fast path could not decide
+  std::int64_t audited = 0;  ///< of by_double_double
+  std::int64_t contradictions = 0;
+};
+OracleCounts oracle_counts();
+
+/// Whether two enclosures of one row have a common value in every element; for the audit.
+bool consistent(const RowFacts& left, const RowFacts& right);
+
+/// The exact summary of a row relative to a given maximum, as a kernel holds it before the
+/// division.
+struct SummaryFacts {
+  Enclosure row_max;                 ///< max_j s_j, whatever `row_max` was given
+  Enclosure row_sum;                 ///< sum_j exp(s_j - row_max), for the given one
+  std::vector<Enclosure> numerator;  ///< sum_j exp(s_j - row_max) v_jc, per output column
+};
+
+/// The sink counts as a key of value 0. An empty row has row_max -inf and sums of exactly 0,
+/// whatever was given. Nothing when the row has no exact RowFacts, when `row_max` is not finite,
+/// or when a sum exceeds the doubles (`row_max` is more than about 709 below the largest score).
+/// Precondition: `bits` is in kPrecisionLadder.
+std::optional<SummaryFacts> enclose_summary(const Row& row, double row_max, int bits);
 
 /// Names and versions of the libraries that the oracle runs on, for reports.
 std::vector<std::pair<std::string, std::string>> oracle_versions();

@@ -53,18 +53,51 @@ struct RowBound {
   bool proven() const { return unproven.empty(); }
 };
 
+/// How sharp a bound is made. Both are proven; a verdict may use either.
+enum class BoundTier {
+  component_wise,  ///< tier 1: every rounding is charged with the sum of the magnitudes
+  order_aware,  ///< tier 2: and with the signed partial sum of its moment, where the order is known
+};
+
 /// Theorem 1 (output), Theorem 2 (lse) and, through `paths`, Theorem 3 (any merge tree), tier 1.
-/// Precondition: facts has at least one visible key, paths has one entry a visible key.
+/// Precondition: facts has at least one key, paths has one entry a key.
 RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                      std::span<const PathCounts> paths);
 
-/// The same, with the paths that the declared scope gives under a tiling of `seq_kv` keys.
+/// The same, with the paths that the declared scope gives under a tiling of `seq_kv` keys. Tier 2
+/// is the smaller of both tiers, per element; without ordered_sums it is tier 1.
 RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const Tiling& tiling,
-                     Index seq_kv);
+                     Index seq_kv, BoundTier tier = BoundTier::order_aware);
 
-/// Admissible error of a score: delta_j of Theorem 1, absolute.
+/// Tier 3: what the error of an output exceeds with a probability of about 2 exp(-lambda^2 / 2) for
+/// each sum, if the roundings are independent and have no bias (Hoeffding 1963; Higham and Mary
+/// 2019). They are neither, so this is a level for warnings, never a verdict.
+std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                                   const Tiling& tiling, Index seq_kv, double lambda = 6);
+
+/// Admissible error of the dot product times the scale, absolute.
 double score_error_bound(const DeclaredAccuracy& accuracy, double scale, Index head_dim,
                          double score_magnitude);
+
+/// [delta_j] of Theorem 1: admissible error of the score of key j after softcap and bias, absolute.
+double score_error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, std::size_t j);
+
+/// Admissible errors of a row's summary (Theorem 3), absolute, of row_sum and numerator against
+/// their exact values relative to the row_max that the kernel gives.
+struct SummaryBound {
+  double row_max = 0;  ///< against the exact maximum
+  double row_sum = 0;
+  std::vector<double> numerator;
+  std::string unproven;
+
+  bool proven() const { return unproven.empty(); }
+};
+
+/// `row_sum_upper` is an upper bound of the exact row_sum relative to the kernel's row_max.
+SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                           std::span<const PathCounts> paths, double row_sum_upper);
+SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                           const Tiling& tiling, Index seq_kv, double row_sum_upper);
 
 /// One side of a merge of normalised rows: its exact row and the error it already has.
 struct NormalisedPart {
@@ -73,7 +106,8 @@ struct NormalisedPart {
 };
 
 /// Theorem 4: bound of the merge of normalised rows (output, lse) in one step, from the bounds of
-/// the parts. `whole` is the exact row over all keys of all parts.
+/// the parts. `whole` is the exact row over all keys of all parts. A tree is bounded node by node:
+/// the bound of a node is that of a part of its parent.
 RowBound normalised_merge_bound(const DeclaredAccuracy& accuracy, const RowFacts& whole,
                                 std::span<const NormalisedPart> parts);
 

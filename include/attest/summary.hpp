@@ -18,6 +18,7 @@
 #include <concepts>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "attest/status.hpp"
@@ -51,15 +52,20 @@ Real rescale(Real from, Real to) {
 }
 
 /// Makes the summary relative to `row_max` >= summary.row_max. A factor of 1 is not multiplied.
-template <std::floating_point Real>
-void raise_row_max(RowSummary<Real>& summary, Real row_max) {
+/// `factor_of(from, to)` is the kernel's own form of `rescale`.
+template <std::floating_point Real, class FactorOf>
+void raise_row_max(RowSummary<Real>& summary, Real row_max, FactorOf&& factor_of) {
   if (summary.row_max == row_max) return;
   if (!summary.is_identity()) {
-    const Real factor = rescale(summary.row_max, row_max);
+    const Real factor = factor_of(summary.row_max, row_max);
     summary.row_sum *= factor;
     for (Real& element : summary.numerator) element *= factor;
   }
   summary.row_max = row_max;
+}
+template <std::floating_point Real>
+void raise_row_max(RowSummary<Real>& summary, Real row_max) {
+  raise_row_max(summary, row_max, rescale<Real>);
 }
 
 /// Adds a key of known weight exp(score - row_max).
@@ -79,15 +85,19 @@ void absorb(RowSummary<Real>& summary, Real score, std::span<const Real> value) 
 
 /// Joins the summaries of two disjoint key sets. Commutes bit for bit (without contraction), and
 /// the identity on either side returns the other side bit for bit.
-template <std::floating_point Real>
-RowSummary<Real> merge(RowSummary<Real> left, RowSummary<Real> right) {
+template <std::floating_point Real, class FactorOf>
+RowSummary<Real> merge(RowSummary<Real> left, RowSummary<Real> right, FactorOf&& factor_of) {
   if (right.is_identity()) return left;
   if (left.is_identity()) return right;
   if (left.row_max < right.row_max) std::swap(left, right);
-  raise_row_max(right, left.row_max);
+  raise_row_max(right, left.row_max, factor_of);
   left.row_sum += right.row_sum;
   for (std::size_t c = 0; c < left.numerator.size(); ++c) left.numerator[c] += right.numerator[c];
   return left;
+}
+template <std::floating_point Real>
+RowSummary<Real> merge(RowSummary<Real> left, RowSummary<Real> right) {
+  return merge(std::move(left), std::move(right), rescale<Real>);
 }
 
 /// Natural log-sum-exp of the absorbed scores; -inf for the identity.

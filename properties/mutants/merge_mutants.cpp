@@ -115,6 +115,30 @@ struct IdentityWithSumOne : Steps<Real> {
   }
 };
 
+/// Right output, right lse: only the triple is wrong, and so is whoever merges it elsewhere by its
+/// row_max.
+template <class Real>
+struct MaximumOneTooLarge : Steps<Real> {
+  using Summary = RowSummary<Real>;
+  Summary merge(const Summary& left, const Summary& right) const override {
+    Summary merged = attest::merge(left, right);
+    if (left.is_identity() || right.is_identity()) return merged;
+    attest::raise_row_max(merged, merged.row_max + 1);
+    return merged;
+  }
+};
+
+/// As if parts below a threshold were not worth the bandwidth.
+template <class Real>
+struct DropsLightPairs : Steps<Real> {
+  using Row = NormalisedRow<Real>;
+  Row merge_normalised(const Row& left, const Row& right) const override {
+    if (left.lse < right.lse - 4) return right;
+    if (right.lse < left.lse - 4) return left;
+    return attest::merge(left, right);
+  }
+};
+
 }  // namespace
 
 void append_merge_mutants(std::vector<Mutant>& mutants) {
@@ -143,6 +167,13 @@ void append_merge_mutants(std::vector<Mutant>& mutants) {
   mutants.push_back(tiled_mutant<IdentityWithSumOne>(
       "identity_with_sum_one", "the empty summary has row_sum 1, so that it adds mass",
       "merge.identity", tile));
+  mutants.push_back(tiled_mutant<MaximumOneTooLarge>(
+      "maximum_one_too_large",
+      "a merged triple is relative to a number above its maximum; output and lse are right",
+      "merge.summary_bound", tile));
+  mutants.push_back(tiled_mutant<DropsLightPairs>(
+      "drops_light_pairs", "merges of (output, lse) drop the part whose lse is smaller by 4",
+      "merge.pairs_tree", tile));
 }
 
 }  // namespace attest::mutants

@@ -10,6 +10,7 @@ std::span<const Mutant> all() {
     append_mask_mutants(made);
     append_output_mutants(made);
     append_call_mutants(made);
+    append_weight_mutants(made);
     return made;
   }();
   return mutants;

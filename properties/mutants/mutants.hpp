@@ -28,5 +28,6 @@ void append_tile_mutants(std::vector<Mutant>& mutants);
 void append_mask_mutants(std::vector<Mutant>& mutants);
 void append_output_mutants(std::vector<Mutant>& mutants);
 void append_call_mutants(std::vector<Mutant>& mutants);
+void append_weight_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants

@@ -135,7 +135,16 @@ Status judge_rows(const Case& on, std::vector<Variant>& variants, int jobs) {
     for (Index number = next++; number < problem.rows(); number = next++) {
       const RowIndex row{number / (problem.heads_q * problem.seq_q),
                          number / problem.seq_q % problem.heads_q, number % problem.seq_q};
-      const auto judged = properties::certify_for_all(on, row, computations);
+      const auto judged = properties::certify_and_audit(
+          [&] { return properties::certify_for_all(on, row, computations); },
+          [&](const properties::SharedRow& certified) {
+            double largest = 0;
+            for (std::size_t i = 0; i < variants.size(); ++i)
+              largest = std::max(
+                  largest, properties::share_of_bound(certified.exact.facts, certified.bounds[i],
+                                                      row, variants[i].outputs));
+            return largest;
+          });
       // An unproven bound is infinite: it would pass everything.
       const bool decided = judged && judged->exact.narrow &&
                            std::all_of(judged->bounds.begin(), judged->bounds.end(),

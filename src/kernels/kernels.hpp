@@ -12,4 +12,17 @@ std::unique_ptr<Kernel> make_scalar_sequential();   ///< one running summary a k
 std::unique_ptr<Kernel> make_scalar_tree();         ///< one summary a tile, merged by any tree
 std::unique_ptr<Kernel> make_eigen_materialised();  ///< dense matrix products of Eigen
 
+// The tiled pass in the forms that accelerators use; what each does differently: flash.cpp.
+std::unique_ptr<Kernel> make_flash_bf16p();
+std::unique_ptr<Kernel> make_flash_bf16p_sum();
+std::unique_ptr<Kernel> make_flash_f16p();
+std::unique_ptr<Kernel> make_flash_e4m3p();
+std::unique_ptr<Kernel> make_flash_e5m2p();
+std::unique_ptr<Kernel> make_flash_exp2();
+std::unique_ptr<Kernel> make_flash_lazy();
+std::unique_ptr<Kernel> make_flash_reciprocal();
+std::unique_ptr<Kernel> make_flash_bf16out();
+std::unique_ptr<Kernel> make_flash_flush();
+std::unique_ptr<Kernel> make_flash_combined();
+
 }  // namespace attest::kernels

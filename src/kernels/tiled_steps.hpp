@@ -41,6 +41,9 @@ class TiledSteps : public SummaryOps<Real> {
  public:
   using Summary = RowSummary<Real>;
 
+  virtual Real score(std::span<const Real> q, std::span<const Real> k, Real scale) const {
+    return scaled_dot(q, k, scale);
+  }
   /// Score under which a key that is not visible takes part; none: it is excluded.
   virtual std::optional<Real> score_of_excluded(const RowContext&, Index /*key*/) const {
     return std::nullopt;
@@ -62,6 +65,10 @@ class TiledSteps : public SummaryOps<Real> {
   virtual void raise_row_max(Summary& summary, Real row_max) const {
     attest::raise_row_max(summary, row_max);
   }
+  virtual Real weight(Real score, Real row_max) const { return std::exp(score - row_max); }
+  virtual void add_weighted(Summary& summary, Real weight, std::span<const Real> value) const {
+    attest::add_weighted(summary, weight, value);
+  }
   /// Called for every tile, also for one without visible keys.
   virtual void absorb_tile(Summary& summary, const ScoredTile<Real>& tile) const {
     if (tile.scores.empty()) return;
@@ -70,7 +77,7 @@ class TiledSteps : public SummaryOps<Real> {
       if (!(score <= tile_max)) tile_max = score;
     raise_row_max(summary, next_row_max(summary.row_max, tile_max));
     for (std::size_t j = 0; j < tile.scores.size(); ++j)
-      add_weighted(summary, std::exp(tile.scores[j] - summary.row_max), tile.values[j]);
+      add_weighted(summary, weight(tile.scores[j], summary.row_max), tile.values[j]);
   }
   virtual Real lse(const Summary& summary) const { return attest::lse(summary); }
   virtual void finalize(const Summary& summary, const RowContext&,
@@ -153,7 +160,7 @@ class TiledForward {
     for (Index key = range.begin; key < range.end; ++key) {
       std::optional<Real> score;
       if (steps_.sees(row, key))
-        score = scaled_dot(q, contiguous_row(k_, row.b, kv_head, key, k_buffer_), scale_);
+        score = steps_.score(q, contiguous_row(k_, row.b, kv_head, key, k_buffer_), scale_);
       else
         score = steps_.score_of_excluded(row, key);
       if (!score || *score == RowSummary<Real>::minus_infinity) continue;

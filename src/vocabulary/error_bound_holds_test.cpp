@@ -142,7 +142,8 @@ TEST(ErrorBound, UsesThePathsOfTheTiling) {
                score_error_bound(accuracy, facts.scale, facts.head_dim, facts.score_magnitude[j])});
     const RowBound by_paths =
         error_bound(accuracy, facts, count_paths(accuracy, tiling, seq_kv, keys));
-    const RowBound by_tiling = error_bound(accuracy, facts, tiling, seq_kv);
+    const RowBound by_tiling =
+        error_bound(accuracy, facts, tiling, seq_kv, BoundTier::component_wise);
     ASSERT_EQ(by_tiling.output, by_paths.output);
     ASSERT_EQ(by_tiling.lse, by_paths.lse);
     ASSERT_EQ(by_tiling.unproven, by_paths.unproven);

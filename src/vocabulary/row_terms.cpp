@@ -1,0 +1,211 @@
+#include "row_terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace attest {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Fills z, na, nl and numerator_underflow, key by key.
+class KeyErrors {
+ public:
+  KeyErrors(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTerms& terms)
+      : accuracy_(accuracy),
+        facts_(facts),
+        terms_(terms),
+        u_(accuracy.format.unit_roundoff),
+        eps_(log_domain(accuracy.exp_relative_error) + addition_underflow(accuracy)) {
+    for (std::size_t j = 0; j < facts.keys.size(); ++j) {
+      delta_.push_back(score_error_bound(accuracy, facts, j));
+      terms.delta_max = std::max(terms.delta_max, delta_.back());
+      reading_error_ = std::max(reading_error_, facts.score_radius[j]);
+      score_size_ = std::max(score_size_, std::abs(facts.score[j]) + facts.score_radius[j]);
+    }
+    score_size_ += terms.delta_max;
+    terms.lag = accuracy.lag_log2 * std::numbers::ln2 * kEvaluationSlack;
+    if (accuracy.exp_form == ExpForm::folded_base_two)
+      terms.shift_error = u_ * (1 + 4 * u_) * score_size_;
+  }
+
+  void add(std::size_t j, const PathCounts& path) {
+    const double additions = static_cast<double>(path.additions);
+    const double rescales = static_cast<double>(path.rescales);
+    const double cast =
+        accuracy_.weight_cast ? std::log1p(accuracy_.weight_cast->format.unit_roundoff) : 0;
+    const bool sums_rounded = accuracy_.weight_cast && accuracy_.weight_cast->sum_of_rounded;
+    terms_.z.push_back(delta_[j] + argument_error(j, path) + (1 + rescales) * eps_ +
+                       (sums_rounded ? cast : 0));
+    // + 1: the product weight * value
+    terms_.na.push_back((additions + rescales + 1) * u_ + (sums_rounded ? 0 : cast));
+    terms_.nl.push_back((additions + rescales) * u_);
+    const double largest_weight = std::exp(terms_.lag + terms_.shift_error);
+    double common = (1 + rescales) * accuracy_.exp_absolute_error * largest_weight;
+    const double by_cast = cast_underflow(j, path);
+    if (sums_rounded) common += by_cast;
+    terms_.sum_underflow += common;
+    // A subnormal weight that is read as 0 is lost to the product alone or to both.
+    const double unread = accuracy_.underflow == Underflow::flush_results_and_inputs
+                              ? accuracy_.format.min_normal
+                              : 0;
+    terms_.sum_underflow += unread;
+    terms_.numerator_underflow.push_back(common + unread + (sums_rounded ? 0 : by_cast));
+  }
+
+ private:
+  /// E_j: rounded arguments of exp on the whole path (Lemma 2).
+  double argument_error(std::size_t j, const PathCounts& path) const {
+    const double distance = std::max(0.0, facts_.score_max - facts_.score[j]) + 2 * reading_error_ +
+                            delta_[j] + terms_.delta_max;
+    const double travelled = distance + 2 * terms_.lag;
+    if (accuracy_.exp_form == ExpForm::natural) return u_ * travelled;
+    const double apart = path.rescales > 0 ? 2 : 2 * u_;
+    return 4 * u_ * (1 + 2 * u_) * travelled + apart * terms_.shift_error;
+  }
+
+  /// Absolute error of the rounded weight below the normal range of its format, as it arrives in
+  /// the finished sums: later rescales make it smaller.
+  double cast_underflow(std::size_t j, const PathCounts& path) const {
+    if (!accuracy_.weight_cast) return 0;
+    const WeightCast& cast = *accuracy_.weight_cast;
+    const double offset = std::ldexp(1.0, cast.offset_log2);
+    const double slack = delta_[j] + terms_.delta_max + 2 * reading_error_ + terms_.shift_error;
+    const double row_max_upper =
+        std::min(path.row_max_upper, facts_.score_max + terms_.delta_max + reading_error_);
+    const double smallest_weight = std::exp(facts_.score[j] - row_max_upper - slack);
+    if (smallest_weight * offset * 0.9 >= cast.format.min_normal) return 0;
+    const double shrink = row_max_upper - facts_.score_max + slack + terms_.lag + terms_.z.back();
+    return cast.format.rounding_underflow / offset * std::exp(std::min(0.0, shrink)) *
+           kEvaluationSlack;
+  }
+
+  const DeclaredAccuracy& accuracy_;
+  const RowFacts& facts_;
+  RowTerms& terms_;
+  double u_;
+  double eps_;
+  std::vector<double> delta_;
+  double reading_error_ = 0;
+  double score_size_ = 0;
+};
+
+void relative_errors(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTerms& terms) {
+  const std::size_t n = facts.keys.size();
+  WideReal g_lower_gap = 0;
+  WideReal g_upper_gap = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    g_lower_gap += WideReal{facts.probability[j]} * -std::expm1(-terms.z[j]);
+    g_upper_gap += WideReal{facts.probability[j]} * std::expm1(terms.z[j]);
+  }
+  terms.g_lower_gap = static_cast<double>(g_lower_gap);
+  double eta_denominator = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    terms.w.push_back(
+        std::max((std::expm1(terms.z[j]) + terms.g_lower_gap) / (1 - terms.g_lower_gap),
+                 static_cast<double>((g_upper_gap - std::expm1(-terms.z[j])) / (1 + g_upper_gap))));
+    eta_denominator += facts.probability[j] * (1 + terms.w[j]) * std::expm1(terms.nl[j]);
+  }
+  const double division =
+      std::expm1(static_cast<double>(accuracy.division_roundings) * accuracy.format.unit_roundoff +
+                 log_domain(accuracy.reciprocal_relative_error));
+  terms.kappa_gap = eta_denominator < 1 - kSmallestGap && terms.g_lower_gap < 1 - kSmallestGap
+                        ? (division + eta_denominator) / (1 - eta_denominator)
+                        : kInfinity;
+}
+
+/// U_l and l_lo.
+void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTerms& terms) {
+  const auto n = static_cast<double>(facts.keys.size());
+  double worst_log = 0;
+  for (std::size_t j = 0; j < facts.keys.size(); ++j)
+    worst_log = std::max(worst_log, terms.z[j] + terms.nl[j]);
+  terms.sum_underflow =
+      terms.growth * (terms.sum_underflow + (terms.operations - n) * product_underflow(accuracy) +
+                      terms.additions * addition_underflow(accuracy));
+  // The second Delta covers the rounding of score_max, to which log_sum is relative.
+  const double by_weights =
+      std::exp(facts.log_sum - 2 * terms.delta_max - worst_log - terms.shift_error) *
+          (1 - 0x1p-30) -
+      terms.sum_underflow;
+  // In the base-two form the largest weight is exp2 of a rounding error, not exp(0).
+  const double by_largest =
+      accuracy.exp_form == ExpForm::natural
+          ? 1.0
+          : std::exp(-terms.shift_error - log_domain(accuracy.exp_relative_error)) * (1 - 0x1p-30);
+  terms.sum_lower = std::max(by_largest, by_weights);
+}
+
+}  // namespace
+
+double magnitude_upper(const Enclosure& enclosure) {
+  return (std::abs(enclosure.high) + std::abs(enclosure.low)) * kEvaluationSlack + enclosure.radius;
+}
+
+double largest_value(const RowFacts& facts) {
+  double largest = 0;
+  for (const double value : facts.value) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
+  const double u = accuracy.format.unit_roundoff;
+  const double growth = std::exp(static_cast<double>(accuracy.dot_roundings) * u);
+  double largest_score =
+      *std::max_element(facts.score_magnitude.begin(), facts.score_magnitude.end());
+  for (const double score : facts.score) largest_score = std::max(largest_score, std::abs(score));
+  const Format& dot_format = accuracy.dot_format.value_or(accuracy.format);
+  const double max_finite = std::min(accuracy.format.max_finite, dot_format.max_finite);
+  if (!(std::max(largest_score, facts.dot_magnitude_max) * growth < max_finite / 2))
+    return "a score may overflow (assumption A6)";
+  if (accuracy.exp_form == ExpForm::folded_base_two && !(facts.scale >= 0))
+    return "the base-two form needs a scale that is not negative";
+  const int offset = accuracy.weight_cast ? accuracy.weight_cast->offset_log2 : 0;
+  const double largest = largest_value(facts) * static_cast<double>(facts.keys.size()) *
+                         std::exp2(accuracy.lag_log2 + std::max(0, offset));
+  if (!(largest < accuracy.format.max_finite / 2))
+    return "the numerator may overflow (assumption A6)";
+  return {};
+}
+
+RowTerms row_terms(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                   std::span<const PathCounts> paths) {
+  RowTerms terms;
+  KeyErrors errors(accuracy, facts, terms);
+  double worst_growth = 0;
+  Index rescales_max = 0;
+  for (std::size_t j = 0; j < facts.keys.size(); ++j) {
+    errors.add(j, paths[j]);
+    worst_growth = std::max(worst_growth, terms.na[j]);
+    rescales_max = std::max(rescales_max, paths[j].rescales);
+  }
+  terms.growth = std::exp(worst_growth);
+  const auto n = static_cast<double>(facts.keys.size());
+  terms.operations = n * (1 + static_cast<double>(rescales_max));
+  terms.additions = 2 * n;
+  relative_errors(accuracy, facts, terms);
+  mass_bounds(accuracy, facts, terms);
+  return terms;
+}
+
+std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
+  std::vector<ScoredKey> keys(facts.keys.size());
+  for (std::size_t j = 0; j < keys.size(); ++j)
+    keys[j] = {facts.keys[j], facts.score[j],
+               facts.score_radius[j] + score_error_bound(accuracy, facts, j)};
+  return keys;
+}
+
+RowBound unproven_bound(std::string reason, std::size_t columns) {
+  return {std::vector<double>(columns, kInfinity), kInfinity, std::move(reason)};
+}
+
+RowBound finite_or_unproven(RowBound bound) {
+  const bool finite =
+      std::isfinite(bound.lse) && std::all_of(bound.output.begin(), bound.output.end(),
+                                              [](double limit) { return std::isfinite(limit); });
+  return finite ? bound : unproven_bound("the bound is not finite", bound.output.size());
+}
+
+}  // namespace attest

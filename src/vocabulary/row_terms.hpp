@@ -1,0 +1,71 @@
+// What Theorems 1 to 3 share: the errors of one row that do not depend on the output column.
+// Symbols in brackets are those of docs/numerics.md.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attest/error_bound.hpp"
+
+namespace attest {
+
+/// Covers the rounding of every formula of the bounds: sums of at most 2^20 non-negative terms, and
+/// one difference 1 - x with x <= 1 - kSmallestGap.
+inline constexpr double kEvaluationSlack = 1 + 0x1p-30;
+inline constexpr double kSmallestGap = 0x1p-12;
+inline constexpr double kSmallestNumber = std::numeric_limits<double>::denorm_min();
+
+/// Sums are formed in the widest type, so that a bound of subnormal values does not underflow.
+using WideReal = long double;
+static_assert(std::numeric_limits<WideReal>::min_exponent < -4000);
+
+/// [om'] absolute error of a product, a quotient or an FMA below the normal range.
+double product_underflow(const DeclaredAccuracy& accuracy);
+/// The same of an addition: 0 unless results are flushed.
+double addition_underflow(const DeclaredAccuracy& accuracy);
+/// -ln(1 - e): how far a factor 1 + t with |t| <= e can be from 1 in the log domain.
+double log_domain(double relative_error);
+
+/// Upper bound of the magnitude of an exact value.
+double magnitude_upper(const Enclosure& enclosure);
+
+double largest_value(const RowFacts& facts);
+
+struct RowTerms {
+  std::vector<double> z;   ///< Z_j: log-domain error shared by numerator and row_sum
+  std::vector<double> na;  ///< Na_j: log-domain error of the numerator's accumulation
+  std::vector<double> nl;  ///< Nl_j: log-domain error of row_sum's accumulation
+  std::vector<double> w;   ///< W_j: |p~_j - p_j| <= p_j W_j
+  std::vector<double> numerator_underflow;  ///< g_j, in the units of a weight
+  double delta_max = 0;                     ///< Delta
+  double shift_error = 0;    ///< theta: error that all weights share, folded base two only
+  double lag = 0;            ///< tau ln 2
+  double g_lower_gap = 0;    ///< 1 - G_lo
+  double kappa_gap = 0;      ///< kap - 1, kept apart so that it does not cancel
+  double growth = 1;         ///< e^Gr: later roundings act on what underflowed earlier
+  double sum_underflow = 0;  ///< U_l
+  double sum_lower = 1;      ///< l_lo, Lemma 5
+  double operations = 0;     ///< products and rescaling products of one column
+  double additions = 0;      ///< additions of one column
+};
+
+/// Why no bound can be given for this row, or nothing.
+std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFacts& facts);
+
+/// Precondition: at least one key, one entry of paths a key. kappa_gap is infinite where the error
+/// of row_sum may reach row_sum.
+RowTerms row_terms(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                   std::span<const PathCounts> paths);
+
+/// The keys of a row as count_paths wants them.
+std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFacts& facts);
+
+/// A bound that says why there is none.
+RowBound unproven_bound(std::string reason, std::size_t columns);
+
+/// An infinite bound would accept everything.
+RowBound finite_or_unproven(RowBound bound);
+
+}  // namespace attest

@@ -1,0 +1,71 @@
+#include <cmath>
+
+#include "attest/error_bound.hpp"
+#include "row_terms.hpp"
+
+namespace attest {
+namespace {
+
+double underflow_of(const DeclaredAccuracy& accuracy, const Format& format) {
+  return accuracy.underflow == Underflow::gradual ? format.rounding_underflow : format.min_normal;
+}
+
+/// Largest error of q and k together that reading subnormal numbers as 0 can make in one row.
+double lost_inputs(const DeclaredAccuracy& accuracy, const Format& format, const RowFacts& facts) {
+  if (accuracy.underflow != Underflow::flush_results_and_inputs) return 0;
+  return std::abs(facts.scale) * format.min_normal * facts.input_magnitude_max;
+}
+
+}  // namespace
+
+double product_underflow(const DeclaredAccuracy& accuracy) {
+  return underflow_of(accuracy, accuracy.format);
+}
+
+double addition_underflow(const DeclaredAccuracy& accuracy) {
+  return accuracy.underflow == Underflow::gradual ? 0 : accuracy.format.min_normal;
+}
+
+double log_domain(double relative_error) {
+  return -std::log1p(-relative_error);
+}
+
+double score_error_bound(const DeclaredAccuracy& accuracy, double scale, Index head_dim,
+                         double score_magnitude) {
+  if (accuracy.dot_roundings == 0) return 0;
+  const Format& format = accuracy.dot_format.value_or(accuracy.format);
+  const double om = underflow_of(accuracy, format);
+  const double operations =  // a sum underflows only where results are flushed
+      static_cast<double>(head_dim) * (accuracy.underflow == Underflow::gradual ? 1 : 2);
+  const double growth =
+      std::expm1(static_cast<double>(accuracy.dot_roundings) * format.unit_roundoff +
+                 log_domain(accuracy.scaled_query_error));
+  return (score_magnitude * growth + std::abs(scale) * operations * om * (1 + growth) + om) *
+         kEvaluationSlack;
+}
+
+double score_error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, std::size_t j) {
+  const double u = accuracy.format.unit_roundoff;
+  const double om = product_underflow(accuracy);
+  const double score = std::abs(facts.score[j]) + facts.score_radius[j];
+  if (facts.keys[j] == RowFacts::kSinkKey)  // given, but the base-two form multiplies it by log2 e
+    return accuracy.exp_form == ExpForm::natural ? 0 : 3 * u * score * kEvaluationSlack;
+  const Format& dot_format = accuracy.dot_format.value_or(accuracy.format);
+  double error =
+      score_error_bound(accuracy, facts.scale, facts.head_dim, facts.score_magnitude[j]) +
+      2 * lost_inputs(accuracy, dot_format, facts);
+  const double bias = facts.bias.empty() ? 0 : std::abs(facts.bias[j]);
+  if (facts.softcap != 0) {
+    const double growth = std::expm1(static_cast<double>(accuracy.softcap_roundings) * u +
+                                     log_domain(accuracy.tanh_relative_error));
+    const double capped = score + bias;
+    error = (error + (2 * std::abs(facts.softcap) + 1) * om) * (1 + growth) + capped * growth;
+  }
+  if (!facts.bias.empty()) {
+    error += accuracy.bias_relative_error * bias;
+    error += u * (score + error) + addition_underflow(accuracy);
+  }
+  return error * kEvaluationSlack;
+}
+
+}  // namespace attest

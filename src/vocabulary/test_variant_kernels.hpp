@@ -1,0 +1,181 @@
+// A kernel of one row that can be told to do what a declared accuracy allows: narrow weights,
+// folded base two, a lagging maximum, flushed results, softcap, bias, sink, reciprocals, narrow
+// outputs.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <vector>
+
+#include "test_row_kernels.hpp"
+
+namespace attest {
+
+/// Round to nearest even in `format`, saturating.
+inline double to_format(const Format& format, double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double quantum = std::max(std::ldexp(2 * format.unit_roundoff, std::ilogb(value)),
+                                  2 * format.rounding_underflow);
+  const double rounded = std::nearbyint(value / quantum) * quantum;
+  return std::abs(rounded) > format.max_finite ? std::copysign(format.max_finite, value) : rounded;
+}
+
+struct VariantRow {
+  Inputs<float> inputs;
+  float softcap = 0;
+  std::vector<float> bias;
+  std::optional<float> sink;
+};
+
+inline RowFacts facts_of(const VariantRow& of) {
+  ExactRow row = exact_row(of.inputs);
+  for (std::size_t j = 0; j < row.scores.size(); ++j) {
+    Wide& score = row.scores[j];
+    if (of.softcap != 0) score = Wide{of.softcap} * std::tanh(score / Wide{of.softcap});
+    if (!of.bias.empty()) score += Wide{of.bias[j]};
+    row.score_error += 8 * kWideUlp * (std::abs(score) + std::abs(Wide{of.softcap}) + 1);
+  }
+  if (of.sink) {
+    row.scores.push_back(Wide{*of.sink});
+    row.magnitudes.push_back(0);
+    row.values.resize(row.values.size() + row.columns);
+  }
+  RowFacts facts = facts_of(row);
+  if (of.sink) facts.keys.back() = RowFacts::kSinkKey;
+  facts.softcap = static_cast<double>(of.softcap);
+  for (const float bias : of.bias) facts.bias.push_back(static_cast<double>(bias));
+  if (of.sink && !of.bias.empty()) facts.bias.push_back(0);
+  const std::size_t head_dim = of.inputs.head_dim();
+  for (std::size_t j = 0; j < of.inputs.keys(); ++j) {
+    double size = 0;
+    for (std::size_t c = 0; c < head_dim; ++c)
+      size +=
+          static_cast<double>(std::abs(of.inputs.q[c]) + std::abs(of.inputs.k[j * head_dim + c]));
+    facts.input_magnitude_max = std::max(facts.input_magnitude_max, size * 1.001);
+  }
+  return facts;
+}
+
+class VariantKernel {
+ public:
+  VariantKernel(const VariantRow& row, const DeclaredAccuracy& accuracy, Index tile_kv)
+      : row_(row), accuracy_(accuracy), tile_kv_(static_cast<std::size_t>(tile_kv)) {}
+
+  NormalisedRow<float> run() {
+    numerator_.assign(row_.inputs.columns, 0);
+    const std::size_t n = row_.inputs.keys();
+    for (std::size_t begin = 0; begin < n; begin += tile_kv_)
+      absorb(begin, std::min(n, begin + tile_kv_));
+    if (row_.sink) {
+      raise(*row_.sink);
+      sum_ = out(sum_ + weight(*row_.sink));
+    }
+    NormalisedRow<float> result;
+    result.lse = lse();
+    const float offset =
+        std::ldexp(1.0F, accuracy_.weight_cast ? accuracy_.weight_cast->offset_log2 : 0);
+    for (const float numerator : numerator_) {
+      const bool reciprocal = accuracy_.division_roundings == 2;
+      const float unscaled = out(numerator / offset);
+      const float output = reciprocal ? out(unscaled * out(1 / sum_)) : out(unscaled / sum_);
+      result.output.push_back(
+          accuracy_.output_format
+              ? static_cast<float>(to_format(*accuracy_.output_format, static_cast<double>(output)))
+              : output);
+    }
+    return result;
+  }
+
+ private:
+  bool folded() const { return accuracy_.exp_form == ExpForm::folded_base_two; }
+  float folded_factor() const { return row_.inputs.scale * std::numbers::log2e_v<float>; }
+
+  float out(float value) const {
+    const bool flushed = accuracy_.underflow != Underflow::gradual && std::abs(value) < 0x1p-126F;
+    return flushed ? 0.0F : value;
+  }
+  float in(float value) const {
+    const bool unread =
+        accuracy_.underflow == Underflow::flush_results_and_inputs && std::abs(value) < 0x1p-126F;
+    return unread ? 0.0F : value;
+  }
+  float in_dot(float value) const {
+    if (!accuracy_.dot_format) return out(value);
+    return static_cast<float>(to_format(*accuracy_.dot_format, static_cast<double>(value)));
+  }
+
+  float score(std::size_t key) const {
+    const Inputs<float>& inputs = row_.inputs;
+    const bool scaled_query = accuracy_.scaled_query_error != 0;
+    float dot = 0;
+    for (std::size_t c = 0; c < inputs.head_dim(); ++c) {
+      float q = in(inputs.q[c]);
+      if (scaled_query)
+        q = static_cast<float>(to_format(kBf16, static_cast<double>(q * inputs.scale)));
+      dot = in_dot(dot + in_dot(q * in(inputs.k[key * inputs.head_dim() + c])));
+    }
+    float score = scaled_query || folded() ? dot : in_dot(inputs.scale * dot);
+    if (row_.softcap != 0) score = out(row_.softcap * out(std::tanh(out(score / row_.softcap))));
+    if (!row_.bias.empty()) score = out(score + row_.bias[key]);
+    return score;
+  }
+
+  /// exp of the distance from `from` to `to`.
+  float rescale(float from, float to) const {
+    if (folded()) return out(std::exp2(out((from - to) * folded_factor())));
+    return out(std::exp(out(from - to)));
+  }
+  float weight(float score) const {
+    if (!folded()) return out(std::exp(out(score - max_)));
+    const float shift = max_ * folded_factor();
+    return out(std::exp2(std::fma(score, folded_factor(), -shift)));
+  }
+
+  void raise(float candidate) {
+    const double lag = accuracy_.lag_log2 * std::numbers::ln2;
+    const double rise = static_cast<double>(candidate - max_) *
+                        (folded() ? static_cast<double>(row_.inputs.scale) : 1);
+    if (!(rise > lag)) return;
+    if (sum_ != 0) {
+      const float factor = rescale(max_, candidate);
+      sum_ = out(sum_ * factor);
+      for (float& numerator : numerator_) numerator = out(numerator * factor);
+    }
+    max_ = candidate;
+  }
+
+  void absorb(std::size_t begin, std::size_t end) {
+    std::vector<float> scores;
+    for (std::size_t key = begin; key < end; ++key) scores.push_back(score(key));
+    raise(*std::max_element(scores.begin(), scores.end()));
+    for (std::size_t key = begin; key < end; ++key) {
+      const float exact = weight(scores[key - begin]);
+      float rounded = exact;
+      float offset = 1;
+      if (accuracy_.weight_cast) {
+        offset = std::ldexp(1.0F, accuracy_.weight_cast->offset_log2);
+        rounded = static_cast<float>(
+            to_format(accuracy_.weight_cast->format, static_cast<double>(exact * offset)));
+      }
+      const bool sum_of_rounded = accuracy_.weight_cast && accuracy_.weight_cast->sum_of_rounded;
+      sum_ = out(sum_ + (sum_of_rounded ? rounded / offset : exact));
+      for (std::size_t c = 0; c < numerator_.size(); ++c)
+        numerator_[c] = out(numerator_[c] + out(rounded * in(row_.inputs.value(key)[c])));
+    }
+  }
+
+  float lse() const {
+    if (!folded()) return out(max_ + std::log(sum_));
+    return (max_ * folded_factor() + std::log2(sum_)) * std::numbers::ln2_v<float>;
+  }
+
+  const VariantRow& row_;
+  DeclaredAccuracy accuracy_;
+  std::size_t tile_kv_;
+  float max_ = RowSummary<float>::minus_infinity;
+  float sum_ = 0;
+  std::vector<float> numerator_;
+};
+
+}  // namespace attest
