@@ -14,14 +14,6 @@ namespace {
 
 constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 
-/// MPFR keeps constants such as ln 2 per thread; a thread that ends gives them back.
-struct ThreadCache {
-  ThreadCache() = default;
-  ThreadCache(const ThreadCache&) = delete;
-  ThreadCache& operator=(const ThreadCache&) = delete;
-  ~ThreadCache() { mpfr_free_cache(); }
-};
-
 template <int Bits>
 Interval<Bits> times(const Interval<Bits>& x, double factor) {
   return x * Interval<Bits>(factor);
@@ -32,14 +24,16 @@ void add_product(Interval<Bits>& sum, const Interval<Bits>& x, double factor) {
 }
 template <int Bits>
 double magnitude_upper(const Interval<Bits>& x) {
-  return upper_double<Bits>(abs(x));
+  return std::max(std::abs(mpfr_get_d(x.lower(), MPFR_RNDD)),
+                  std::abs(mpfr_get_d(x.upper(), MPFR_RNDU)));
 }
 
 /// The upper end, as a point.
 template <int Bits>
 Interval<Bits> upper_end(const Interval<Bits>& x) {
-  Interval<Bits> end = x;
-  mpfr_set(end.lower(), x.upper(), MPFR_RNDN);  // exact
+  Interval<Bits> end;
+  mpfr_set(end.lower(), x.upper(), MPFR_RNDN);
+  mpfr_set(end.upper(), x.upper(), MPFR_RNDN);
   return end;
 }
 template <int Bits>
@@ -47,11 +41,20 @@ bool upper_end_is_larger(const Interval<Bits>& a, const Interval<Bits>& b) {
   return mpfr_greater_p(a.upper(), b.upper()) != 0;
 }
 
+template <int Bits>
+Interval<Bits> absolute(Interval<Bits> x) {
+  if (mpfr_sgn(x.upper()) <= 0) return -x;
+  if (mpfr_sgn(x.lower()) >= 0) return x;
+  if (mpfr_cmpabs(x.lower(), x.upper()) > 0) x = -x;
+  mpfr_set_zero(x.lower(), 1);
+  return x;
+}
+
 /// 1 - tanh(x)^2 = 4 e / (1 + e)^2 with e = exp(-2 |x|): no cancellation where tanh saturates.
 template <int Bits>
-Interval<Bits> tanh_slope(Interval<Bits> x) {
-  const Interval<Bits> e = exp(times<Bits>(abs(std::move(x)), -2));
-  const Interval<Bits> one_more = e + 1;
+Interval<Bits> tanh_slope(const Interval<Bits>& x) {
+  const Interval<Bits> e = exp(times<Bits>(absolute<Bits>(x), -2));
+  const Interval<Bits> one_more = e + Interval<Bits>(1);
   return times<Bits>(e, 4) / (one_more * one_more);
 }
 
@@ -228,7 +231,7 @@ class GradientEvaluation {
 }  // namespace
 
 GradientFacts evaluate_gradients(const GradientInputs& inputs, int bits) {
-  thread_local const ThreadCache cache;
+  free_cache_at_thread_end();
   return bits <= 128   ? GradientEvaluation<128>(inputs).run()
          : bits <= 192 ? GradientEvaluation<192>(inputs).run()
          : bits <= 384 ? GradientEvaluation<384>(inputs).run()
