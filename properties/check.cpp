@@ -1,10 +1,12 @@
 #include "properties/check.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "reference/oracle.hpp"
 
@@ -26,25 +28,49 @@ struct Task {
   std::uint64_t seed = 0;
 };
 
-std::vector<Task> make_tasks(const CheckPlan& plan) {
-  std::vector<Task> tasks;
-  for (std::size_t l = 0; l < plan.laws.size(); ++l) {
-    const Law& law = *plan.laws[l];
-    const std::size_t first = tasks.size();
-    Index number = 0;
-    for (const GivenCase& given : plan.given)
-      if (given.law.empty() || given.law == law.name)
-        tasks.push_back({l, number++, 0, &given.value, 0});
-    for (Index drawn = 0; drawn < plan.drawn_cases; ++drawn)
-      tasks.push_back({l, number++, 0, nullptr, case_seed(plan.seed, law, drawn)});
-    if (!law.depends_on_case && number > 1) {
-      tasks.resize(first + 1);
-      number = 1;
+/// The tasks of a plan by number, without a list of them: a run may have millions.
+class Tasks {
+ public:
+  explicit Tasks(const CheckPlan& plan) : plan_(plan) {
+    for (const Law* const law : plan.laws) {
+      OfLaw of{size_, {}, 0};
+      for (const GivenCase& given : plan.given)
+        if (given.law.empty() || given.law == law->name) of.given.push_back(&given.value);
+      of.count = static_cast<Index>(of.given.size()) + plan.drawn_cases;
+      if (!law->depends_on_case) of.count = std::min(of.count, Index{1});
+      size_ += static_cast<std::size_t>(of.count);
+      laws_.push_back(std::move(of));
     }
-    for (std::size_t t = first; t < tasks.size(); ++t) tasks[t].of = number;
   }
-  return tasks;
-}
+
+  std::size_t size() const { return size_; }
+  /// Precondition: t < size().
+  Task at(std::size_t t) const {
+    const auto after =
+        std::upper_bound(laws_.begin(), laws_.end(), t,
+                         [](std::size_t number, const OfLaw& of) { return number < of.first; });
+    const OfLaw& of = *std::prev(after);
+    Task task{static_cast<std::size_t>(std::prev(after) - laws_.begin()),
+              static_cast<Index>(t - of.first), of.count, nullptr, 0};
+    const auto given = static_cast<Index>(of.given.size());
+    if (task.number < given)
+      task.given = of.given[static_cast<std::size_t>(task.number)];
+    else
+      task.seed = case_seed(plan_.seed, *plan_.laws[task.law], task.number - given);
+    return task;
+  }
+
+ private:
+  struct OfLaw {
+    std::size_t first = 0;
+    std::vector<const Case*> given;
+    Index count = 0;
+  };
+
+  const CheckPlan& plan_;
+  std::vector<OfLaw> laws_;
+  std::size_t size_ = 0;
+};
 
 constexpr std::size_t kMaxAhead = 2048;
 
@@ -54,8 +80,8 @@ class Pool {
   Pool(const Kernel& kernel, const CheckPlan& plan)
       : kernel_(kernel),
         plan_(plan),
-        tasks_(make_tasks(plan)),
-        results_(tasks_.size()),
+        tasks_(plan),
+        results_(std::min(tasks_.size(), kMaxAhead)),
         left_(plan.laws.size()) {
     for (int job = 0; job < std::max(1, plan.jobs); ++job)
       workers_.emplace_back([this] { work(); });
@@ -75,13 +101,14 @@ class Pool {
     bool complete = true;
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
       std::optional<CheckedCase> result = take(t);
-      if (left_[tasks_[t].law]) continue;
+      const std::size_t law = tasks_.at(t).law;
+      if (left_[law]) continue;
       if (!result) {
         complete = false;
         continue;
       }
       const AfterCase after = sink(std::move(*result));
-      if (after != AfterCase::next) left_[tasks_[t].law] = true;
+      if (after != AfterCase::next) left_[law] = true;
       if (after != AfterCase::stop_run) continue;
       for (std::atomic<bool>& left : left_) left = true;
       complete = false;
@@ -104,9 +131,10 @@ class Pool {
     for (std::size_t t = next_++; t < tasks_.size(); t = next_++) {
       wait_for_room(t);
       std::optional<CheckedCase> result;
-      if (!left_[tasks_[t].law] && !out_of_time()) result = compute(tasks_[t]);
+      const Task task = tasks_.at(t);
+      if (!left_[task.law] && !out_of_time()) result = compute(task);
       const std::lock_guard lock(mutex_);
-      results_[t] = {true, std::move(result)};
+      results_[t % kMaxAhead] = {true, std::move(result)};
       filled_.notify_one();
     }
   }
@@ -136,16 +164,17 @@ class Pool {
 
   std::optional<CheckedCase> take(std::size_t t) {
     std::unique_lock lock(mutex_);
-    filled_.wait(lock, [&] { return results_[t].done; });
+    Slot& slot = results_[t % kMaxAhead];
+    filled_.wait(lock, [&] { return slot.done; });
     taken_ = t + 1;
     taken_changed_.notify_all();
-    return std::exchange(results_[t].result, std::nullopt);
+    return std::exchange(slot, Slot{}).result;
   }
 
   const Kernel& kernel_;
   const CheckPlan& plan_;
-  std::vector<Task> tasks_;
-  std::vector<Slot> results_;
+  Tasks tasks_;
+  std::vector<Slot> results_;  ///< a ring: a task's slot is its number modulo kMaxAhead
   std::vector<std::atomic<bool>> left_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;

@@ -22,12 +22,6 @@ template <int Bits>
 void add_product(Interval<Bits>& sum, const Interval<Bits>& x, double factor) {
   sum += times<Bits>(x, factor);
 }
-template <int Bits>
-double magnitude_upper(const Interval<Bits>& x) {
-  return std::max(std::abs(mpfr_get_d(x.lower(), MPFR_RNDD)),
-                  std::abs(mpfr_get_d(x.upper(), MPFR_RNDU)));
-}
-
 /// The upper end, as a point.
 template <int Bits>
 Interval<Bits> upper_end(const Interval<Bits>& x) {
@@ -41,28 +35,12 @@ bool upper_end_is_larger(const Interval<Bits>& a, const Interval<Bits>& b) {
   return mpfr_greater_p(a.upper(), b.upper()) != 0;
 }
 
-template <int Bits>
-Interval<Bits> absolute(Interval<Bits> x) {
-  if (mpfr_sgn(x.upper()) <= 0) return -x;
-  if (mpfr_sgn(x.lower()) >= 0) return x;
-  if (mpfr_cmpabs(x.lower(), x.upper()) > 0) x = -x;
-  mpfr_set_zero(x.lower(), 1);
-  return x;
-}
-
 /// 1 - tanh(x)^2 = 4 e / (1 + e)^2 with e = exp(-2 |x|): no cancellation where tanh saturates.
 template <int Bits>
 Interval<Bits> tanh_slope(const Interval<Bits>& x) {
-  const Interval<Bits> e = exp(times<Bits>(absolute<Bits>(x), -2));
+  const Interval<Bits> e = exp(times<Bits>(abs(x), -2));
   const Interval<Bits> one_more = e + Interval<Bits>(1);
   return times<Bits>(e, 4) / (one_more * one_more);
-}
-
-/// Upper bound of a sum of `terms` non-negative terms that was formed in double, each with a
-/// product: a rounding is a factor of at most 1 + 2^-53, or loses at most the smallest subnormal.
-double upper_sum(double sum, std::size_t terms) {
-  const auto count = static_cast<double>(terms);
-  return sum * (1 + 0x1p-51 * (count + 1)) + 2 * count * kSmallest;
 }
 
 /// Two vectors, side by side: their product and the bounds of sizes.
@@ -76,7 +54,7 @@ DotSizes dot_sizes(const double* a, const double* b, std::size_t length) {
     sizes.products += std::abs(a[c] * b[c]);
     sizes.inputs += std::abs(a[c]) + std::abs(b[c]);
   }
-  return {upper_sum(sizes.products, length), upper_sum(sizes.inputs, 2 * length)};
+  return {upper_sum<Outward>(sizes.products, length), upper_sum<Outward>(sizes.inputs, 2 * length)};
 }
 
 template <int Bits>

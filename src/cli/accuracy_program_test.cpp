@@ -39,7 +39,7 @@ class Accuracy : public ProgramTest {
 };
 
 TEST_F(Accuracy, EveryKernelStaysWithinItsBoundInEveryDtypeAndTiling) {
-  const Finished finished = accuracy({"--cases", "2"});
+  const Finished finished = accuracy({"--cases", "20"});
   EXPECT_EQ(finished.exit_code, 0) << finished.out;
   EXPECT_EQ(finished.err, "");
   EXPECT_THAT(finished.out, AllOf(HasSubstr("out/accuracy.md"), HasSubstr("out/accuracy.json")));

@@ -204,7 +204,8 @@ TEST(ProblemTextError, PointsAtTheBrokenValues) {
       {shape + "lit:1;3,", ";5,6", "expected a number"},
       {shape + "lit:1;3,4;5,", "1e39", "number does not fit f32"},
       {shape + "lit:1;3,4;5,", "-1e39", "number does not fit f32"},
-      {shape + "lit:1;3,4;5,6", ";7", "unexpected text after the value of 'vals'"},
+      {shape + "lit:1;3,4;5,6;7", ";8", "unexpected text after the value of 'vals'"},
+      {shape + "lit:1;3,4;5,6;", "x", "expected a seed"},
       {"1x1:1x0:1 f32 vals=lit:1;", "2;", "expected ';' between k and v"},
   });
 }
