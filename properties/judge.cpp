@@ -59,6 +59,21 @@ std::optional<reference::CertifiedRow> Truth::row(const RowIndex& row) const {
   });
 }
 
+std::vector<double> Truth::probable_errors(const reference::CertifiedRow& exact) const {
+  return probable_error(accuracy_, exact.facts, of_.tiling, of_.problem.seq_kv);
+}
+
+Index Truth::beyond_probable(const reference::CertifiedRow& exact, const RowIndex& row,
+                             const Outputs& outputs) const {
+  const std::vector<double> probable = probable_errors(exact);
+  Index count = 0;
+  for (std::size_t c = 0; c < probable.size(); ++c) {
+    const double got = outputs.out.get(row.batch, row.head, row.query, static_cast<Index>(c));
+    if (exact.facts.output[c].distance_lower(got) > probable[c]) ++count;
+  }
+  return count;
+}
+
 std::optional<SharedRow> certify_for_all(const Case& of, const RowIndex& row,
                                          std::span<const Computation> computations) {
   const reference::Inputs inputs{&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
@@ -141,6 +156,7 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
   Tally tally;
   StandIns stand_ins;
   const Truth truth(kernel, of);
+  Index beyond_probable = 0;
   for_each_row(of.problem, [&](const RowIndex& row) {
     const auto exact =
         certify_and_audit([&] { return truth.row(row); },
@@ -152,10 +168,12 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
       return;
     }
     judge_row(tally, *exact, row, part, outputs);
-    if (part == Part::out && !exact->facts.keys.empty() && exact->bound.proven())
-      stand_ins.look_at(*exact);
+    if (part != Part::out || exact->facts.keys.empty() || !exact->bound.proven()) return;
+    stand_ins.look_at(*exact);
+    beyond_probable += truth.beyond_probable(*exact, row, outputs);
   });
   Verdict verdict = tally.verdict();
+  verdict.beyond_probable = beyond_probable;
   if (verdict.outcome == Outcome::ok && stand_ins.accepted() != nullptr) {
     verdict.outcome = Outcome::weak;
     verdict.reason = std::string("the bound would also accept ") + stand_ins.accepted();

@@ -23,6 +23,13 @@ class Truth {
   /// Nothing when a visible input is not finite.
   std::optional<reference::CertifiedRow> row(const RowIndex& row) const;
 
+  /// Per output column of a row (tier 3). Precondition: the row has a visible key.
+  std::vector<double> probable_errors(const reference::CertifiedRow& exact) const;
+
+  /// Outputs of a row that are beyond the probable error, though perhaps within the bound.
+  Index beyond_probable(const reference::CertifiedRow& exact, const RowIndex& row,
+                        const Outputs& outputs) const;
+
  private:
   DeclaredAccuracy accuracy_;
   const Case& of_;

@@ -86,6 +86,7 @@ void Tally::undecided(std::string reason) {
 
 Verdict Tally::verdict() const {
   Verdict verdict = verdict_;
+  verdict.values_compared = compared_;
   if (failed_) {
     verdict.outcome = Outcome::fail;
   } else if (!undecided_.empty()) {

@@ -4,7 +4,7 @@
 // Method: the enclosure at rising precision, until both ends round to the same number. Where that
 // never comes, because the output is a rational number that lies on a boundary of
 // roundings, the keys are put into classes of equal exact score, which decides (proof:
-// docs/reference-notes.md).
+// docs/numerics.md, section 12).
 #pragma once
 
 #include <vector>

@@ -5,7 +5,7 @@
 // Method: interval arithmetic over MPFR, every operation rounded outward, over the visible keys of
 // a row at once; no tiles, no running maximum, no merges, and none of the kernels' code.
 // Special: a row without visible keys gives output exactly 0 and lse exactly -inf; with a sink it
-// gives output exactly 0 and lse exactly the sink. docs/reference-notes.md has the rest.
+// gives output exactly 0 and lse exactly the sink. docs/numerics.md, section 12, has the rest.
 #pragma once
 
 #include <array>

@@ -57,6 +57,8 @@ Json case_json(const CaseResult& result) {
                {"worst_ratio", number(verdict.worst_ratio)},
                {"rows_checked", verdict.rows_checked},
                {"rows_wrong", verdict.rows_wrong},
+               {"values_compared", verdict.values_compared},
+               {"beyond_probable", verdict.beyond_probable},
                {"seconds", number(result.seconds)},
                {"seed", seed_text(result.seed)}};
   if (verdict.witness) json["witness"] = witness_json(*verdict.witness);
@@ -73,7 +75,9 @@ Json law_json(const LawRow& row) {
           {"skipped", row.skipped},
           {"violations", row.violations},
           {"worst_ratio", number(row.worst_ratio)},
-          {"worst_problem", row.worst_problem}};
+          {"worst_problem", row.worst_problem},
+          {"values", row.values},
+          {"beyond_probable", row.beyond_probable}};
 }
 
 Json violation_json(const Violation& violation) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "reports/escape.hpp"
+#include "reports/numbers.hpp"
 #include "reports/report.hpp"
 #include "reports/report_tables.hpp"
 
@@ -15,6 +16,9 @@ namespace {
 /// The table stays within about 130 columns; the whole text is in the files.
 constexpr std::size_t kProblemWidth = 60;
 constexpr std::size_t kTextWidth = 110;
+/// A few outputs of correct kernels are beyond the probable error, where roundings are not
+/// independent (ties, equal values): about one in ten thousand.
+constexpr double kWarningShare = 1e-3;
 
 /// Breaks at " | " so that no line is longer than kTextWidth, if the parts allow it.
 std::string wrapped(const std::string& text) {
@@ -42,6 +46,11 @@ std::string last_line(const CheckReport& report) {
 std::string render_check_text(const CheckReport& report) {
   std::string text = text_of(law_table(report, kProblemWidth)) + '\n';
   if (!report.distribution.empty()) text += wrapped(plain_text(report.distribution)) + '\n';
+  for (const LawRow& row : report.laws)
+    if (static_cast<double>(row.beyond_probable) > kWarningShare * static_cast<double>(row.values))
+      text += fmt::format(
+          "note {}: {} of {} beyond the probable error (6 sigma), within the bound: a warning\n",
+          plain_text(row.law), row.beyond_probable, count_text(row.values, "value"));
   return text + last_line(report);
 }
 
@@ -51,6 +60,7 @@ std::string render_accuracy_text(const AccuracyReport& report) {
   for (const CheckReport& check : report.checks) {
     text += fmt::format("check {}  {}", plain_text(check.kernel), last_line(check));
   }
+  if (!report.oracle.empty()) text += plain_text(report.oracle) + '\n';
   return text + accuracy_totals(report) + '\n';
 }
 

@@ -30,9 +30,11 @@ struct LawRow {
   std::int64_t weak = 0;
   std::int64_t unproven = 0;
   std::int64_t skipped = 0;
-  std::int64_t violations = 0;  ///< fail, flaky and crash
-  double worst_ratio = 0;       ///< largest error / bound
-  std::string worst_problem;    ///< where it was seen
+  std::int64_t violations = 0;       ///< fail, flaky and crash
+  double worst_ratio = 0;            ///< largest error / bound
+  std::string worst_problem;         ///< where it was seen
+  std::int64_t values = 0;           ///< elements compared
+  std::int64_t beyond_probable = 0;  ///< outputs beyond the probable error: a warning
 };
 
 /// Name and value pairs in the order in which they are shown.
@@ -92,6 +94,7 @@ struct AccuracyReport {
   Environment environment;
   std::vector<AccuracyRow> rows;
   std::vector<CheckReport> checks;  ///< short checks on generated cases, one a kernel
+  std::string oracle;               ///< one line: how the rows were certified
   double seconds = 0;
 };
 

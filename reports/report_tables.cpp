@@ -93,7 +93,9 @@ std::string outcome_word(const CheckReport& report) {
 }
 
 std::string outcome_details(const CheckReport& report) {
-  const std::string cases = count_text(total(report.laws, &LawRow::cases), "case");
+  std::string cases = count_text(total(report.laws, &LawRow::cases), "case");
+  if (const std::int64_t values = total(report.laws, &LawRow::values); values > 0)
+    cases += "  " + count_text(values, "value");
   std::string text;
   if (run_outcome(report) == RunOutcome::violated) {
     const std::int64_t violations = std::max(total(report.laws, &LawRow::violations),

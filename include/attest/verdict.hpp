@@ -64,6 +64,9 @@ struct Verdict {
   std::optional<Witness> witness;
   Index rows_checked = 0;
   Index rows_wrong = 0;
+  Index values_compared = 0;  ///< elements that were held against a bound, or against bits
+  /// Outputs within their bound, but beyond the probable error (tier 3): a warning.
+  Index beyond_probable = 0;
 
   static Verdict ok() { return {}; }
   static Verdict of(Outcome outcome, std::string reason) {

@@ -10,6 +10,7 @@
 #include "cli/environment.hpp"
 #include "cli/inputs.hpp"
 #include "kernels/registry.hpp"
+#include "reference/oracle.hpp"
 
 namespace attest::cli {
 namespace {
@@ -56,6 +57,13 @@ Result<reports::CheckReport> short_check(const Kernel& kernel, const AccuracyOpt
   return run_checks(run);
 }
 
+std::string oracle_text(const reference::OracleCounts& counts) {
+  return fmt::format(
+      "oracle: {} rows certified by double-double, {} by it and MPFR, {} by MPFR alone; {} "
+      "contradictions",
+      counts.by_double_double, counts.audited, counts.by_mpfr, counts.contradictions);
+}
+
 }  // namespace
 
 int accuracy_command(const AccuracyOptions& options) {
@@ -94,6 +102,7 @@ int accuracy_command(const AccuracyOptions& options) {
     }
   }
   progress("");
+  report.oracle = oracle_text(reference::oracle_counts());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   fmt::print("{}", render_accuracy_text(report));
   for (const auto& [name, text] : {std::pair{"accuracy.md", render_accuracy_markdown(report)},

@@ -34,6 +34,8 @@ struct RowFindings {
   std::vector<double> ulps;
   std::vector<double> bounds;
   std::vector<double> ulp_bounds;
+  std::vector<double> probable;
+  Index beyond_probable = 0;
   double lse_error = 0;
   double lse_bound = 0;
   double worst_ratio = 0;
@@ -68,6 +70,8 @@ class RowJob {
       return found;
     }
     measure(row, *exact, found);
+    found.probable = truth_.probable_errors(*exact);
+    found.beyond_probable = truth_.beyond_probable(*exact, row, outputs_);
     judge_stand_ins(row, *exact, found);
     return found;
   }
@@ -176,7 +180,7 @@ Result<BoundFindings> combined(const Problem& problem, const std::vector<RowFind
   all.rows_looked_at = static_cast<Index>(rows.size());
   all.columns = problem.head_dim_v;
   all.has_lse = problem.lse != LseForm::none;
-  std::vector<double> squares, errors, ulps, bounds, ulp_bounds, lse_errors, lse_bounds;
+  std::vector<double> squares, errors, ulps, bounds, ulp_bounds, probable, lse_errors, lse_bounds;
   for (const RowFindings& row : rows) {
     if (!row.status.ok()) return row.status;
     if (row.empty) {
@@ -188,6 +192,8 @@ Result<BoundFindings> combined(const Problem& problem, const std::vector<RowFind
     append(ulps, row.ulps);
     append(bounds, row.bounds);
     append(ulp_bounds, row.ulp_bounds);
+    append(probable, row.probable);
+    all.beyond_probable += row.beyond_probable;
     add_rules(all.rules, row.rules);
     if (row.worst_ratio > all.worst_ratio) {
       all.worst_ratio = row.worst_ratio;
@@ -212,6 +218,7 @@ Result<BoundFindings> combined(const Problem& problem, const std::vector<RowFind
                     absolute.limit_median / all.output_rms,
                     absolute.limit_largest / all.output_rms};
   all.lse = summary(lse_errors, lse_bounds);
+  all.probable_median = median(probable);
   return all;
 }
 

@@ -154,6 +154,9 @@ std::string render_bound_text(const BoundTitle& title, const BoundFindings& find
                       findings.worst_element.empty() ? "" : " at " + findings.worst_element);
   if (findings.has_lse)
     text += fmt::format(", of the lse {}", reports::ratio_text(findings.worst_lse_ratio));
+  text += fmt::format("\nprobable error (6 sigma, a warning level): median {}, {} beyond theirs",
+                      reports::magnitude_text(findings.probable_median),
+                      reports::count_text(findings.beyond_probable, "output"));
   text += "\n\n" + acceptance_text(findings) + "\n";
   for (const RuleFindings& rule : findings.rules) text += passes_text(rule);
   return text;
@@ -176,7 +179,9 @@ std::string render_bound_json(const BoundTitle& title, const BoundFindings& find
             {"error_ulp", summary_json(findings.ulp)},
             {"error_relative", summary_json(findings.relative)},
             {"worst_ratio", findings.worst_ratio},
-            {"worst_element", findings.worst_element}};
+            {"worst_element", findings.worst_element},
+            {"probable_error_median", findings.probable_median},
+            {"beyond_probable", findings.beyond_probable}};
   if (findings.has_lse) {
     json["lse_error_abs"] = summary_json(findings.lse);
     json["worst_lse_ratio"] = findings.worst_lse_ratio;

@@ -109,7 +109,7 @@ class Session {
 
   void count(const reports::CaseResult& result) {
     if (report_.laws.empty() || report_.laws.back().law != result.law)
-      report_.laws.push_back({result.law, 0, 0, 0, 0, 0, 0, 0, {}});
+      report_.laws.emplace_back().law = result.law;
     reports::LawRow& row = report_.laws.back();
     ++row.cases;
     switch (result.verdict.outcome) {
@@ -131,6 +131,8 @@ class Session {
         ++row.violations;
         break;
     }
+    row.values += result.verdict.values_compared;
+    row.beyond_probable += result.verdict.beyond_probable;
     if (result.verdict.worst_ratio <= row.worst_ratio) return;
     row.worst_ratio = result.verdict.worst_ratio;
     row.worst_problem = result.problem;

@@ -16,6 +16,7 @@ enum ExitCode : int {
   usage_error = 2,
   undecided = 3,
   kernel_crashed = 4,
+  oracle_contradiction = 6,  ///< the two oracles disagree: a defect of attest
 };
 
 struct CheckOptions {

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
+#include "reference/oracle.hpp"
 
 namespace {
 
@@ -13,7 +14,8 @@ using namespace attest::cli;
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 all good, 1 a law is violated, 2 wrong use or bad input, 3 undecided (too much\n"
-    "weak or unproven, or interrupted), 4 the kernel returned an error or crashed.\n";
+    "weak or unproven, or interrupted), 4 the kernel returned an error or crashed, 6 attest's own\n"
+    "oracles contradict each other.\n";
 
 void add_check(CLI::App& app, CheckOptions& options) {
   CLI::App* const check = app.add_subcommand("check", "run laws on given or generated problems");
@@ -154,7 +156,11 @@ int main(int argc, char** argv) {
   try {
     const int code = run();
     if (std::fflush(stdout) != 0) return usage("cannot write the output");
-    return code;
+    const std::int64_t contradictions = attest::reference::oracle_counts().contradictions;
+    if (contradictions == 0) return code;
+    std::cerr << "attest: the two oracles contradict each other on " << contradictions
+              << " rows: a defect of attest, please report it\n";
+    return oracle_contradiction;
   } catch (const std::system_error& error) {
     return usage(std::string("cannot write the output: ") + error.what());
   } catch (const std::exception& error) {
