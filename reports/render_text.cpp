@@ -47,7 +47,8 @@ std::string render_check_text(const CheckReport& report) {
   std::string text = text_of(law_table(report, kProblemWidth)) + '\n';
   if (!report.distribution.empty()) text += wrapped(plain_text(report.distribution)) + '\n';
   for (const LawRow& row : report.laws)
-    if (static_cast<double>(row.beyond_probable) > kWarningShare * static_cast<double>(row.values))
+    if (row.violations == 0 &&
+        static_cast<double>(row.beyond_probable) > kWarningShare * static_cast<double>(row.values))
       text += fmt::format(
           "note {}: {} of {} beyond the probable error (6 sigma), within the bound: a warning\n",
           plain_text(row.law), row.beyond_probable, count_text(row.values, "value"));
