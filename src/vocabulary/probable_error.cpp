@@ -57,11 +57,14 @@ std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFa
   const double u = accuracy.format.unit_roundoff;
   const double row_sum = u * std::sqrt(static_cast<double>(facts.keys.size()));
   const double last = u + (accuracy.output_format ? accuracy.output_format->unit_roundoff : 0);
+  const double underflow =
+      product_underflow(accuracy) +
+      (accuracy.output_format ? accuracy.output_format->rounding_underflow : 0);
   std::vector<double> probable(columns);
   for (std::size_t c = 0; c < columns; ++c) {
     const double output = std::abs(facts.output[c].high);
     probable[c] = lambda * (std::sqrt(own[c]) + u * sums[c] + row_sum * output) +
-                  2 * last * output + product_underflow(accuracy);
+                  2 * last * output + underflow;
   }
   return probable;
 }
