@@ -45,15 +45,19 @@ struct DeclaredAccuracy {
 
   Index dot_roundings = 0;           ///< [h] roundings on the longest path from q, k to a score
   std::optional<Format> dot_format;  ///< [u_s] of the dot product, where it is not `format`
-  double scaled_query_error = 0;     ///< [u_b] relative error of q * scale, if q is scaled first
-  Index softcap_roundings = 2;       ///< roundings in cap * tanh(x / cap) beside the one of tanh
-  double tanh_relative_error = 0;    ///< of the softcap
-  double bias_relative_error = 0;    ///< of a bias that the kernel computes itself (ALiBi)
+  /// [u_b] relative error of q * scale, if q is scaled first; below the normal range of `format` it
+  /// is absolute.
+  double scaled_query_error = 0;
+  Index softcap_roundings = 2;     ///< roundings in cap * tanh(x / cap) beside the one of tanh
+  double tanh_relative_error = 0;  ///< of the softcap
+  double bias_relative_error = 0;  ///< of a bias that the kernel computes itself (ALiBi)
 
   ExpForm exp_form = ExpForm::natural;
   double exp_relative_error = 0;  ///< [eps] of exp (or exp2), result in the normal range
   double exp_absolute_error = 0;  ///< [eta] of exp below the normal range
-  double lag_log2 = 0;  ///< [tau] the running maximum may lag by this much; weights reach 2^tau
+  /// [tau] A rise of the maximum by at most this much is never taken over within a unit, a larger
+  /// one always is; weights reach 2^tau.
+  double lag_log2 = 0;
   std::optional<WeightCast> weight_cast;
 
   double log_relative_error = 0;         ///< [eps_log] of the natural logarithm on [1, n]
@@ -63,7 +67,9 @@ struct DeclaredAccuracy {
   std::optional<Format> output_format;   ///< of `out`, where it is not `format`
 
   SummaryScope scope = SummaryScope::row;
-  bool ordered_sums = true;  ///< keys are added one after the other; false: in any order or tree
+  /// Keys are added one after the other; false: in any order or tree. Tiles of a unit are taken in
+  /// ascending order in both cases.
+  bool ordered_sums = true;
 };
 
 /// How often a key's contribution is rounded on its way to the end of the row, per visible key.

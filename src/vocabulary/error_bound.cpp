@@ -44,6 +44,13 @@ ColumnSums column_sums(const RowFacts& facts, const RowTerms& terms) {
   return sums;
 }
 
+/// What values below the normal range add up to that are read as 0, with the largest weights.
+double unread_values(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                     const RowTerms& terms) {
+  if (accuracy.underflow != Underflow::flush_results_and_inputs) return 0;
+  return static_cast<double>(facts.keys.size()) * terms.largest_weight * accuracy.format.min_normal;
+}
+
 /// Theorem 1 for one column.
 double output_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const RowTerms& terms,
                     const ColumnSums& sums, std::size_t column) {
@@ -52,12 +59,7 @@ double output_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, con
   const WideReal b1 = WideReal{sums.centred[column]} / (1 - terms.g_lower_gap);
   const WideReal b2 =
       (1 + terms.kappa_gap) * WideReal{sums.summed[column]} + terms.kappa_gap * (output + b1);
-  // Values below the normal range may be read as 0.
-  const double unread = accuracy.underflow == Underflow::flush_results_and_inputs
-                            ? static_cast<double>(facts.keys.size()) *
-                                  std::exp(terms.lag + terms.shift_error) *
-                                  accuracy.format.min_normal
-                            : 0;
+  const double unread = unread_values(accuracy, facts, terms);
   const WideReal underflow =
       terms.growth * (WideReal{sums.underflow[column]} + WideReal{terms.operations} * om +
                       WideReal{terms.additions} * addition_underflow(accuracy) + unread) +
@@ -66,7 +68,7 @@ double output_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, con
   WideReal bound = b1 + b2 + b3 + om;
   if (accuracy.output_format)
     bound += accuracy.output_format->unit_roundoff * (output + bound) +
-             accuracy.output_format->rounding_underflow;
+             underflow_of(accuracy, *accuracy.output_format);
   return static_cast<double>(bound * kEvaluationSlack) + kSmallestNumber;
 }
 
@@ -109,12 +111,8 @@ RowBound theorems_1_and_2(const DeclaredAccuracy& accuracy, const RowFacts& fact
   for (std::size_t c = 0; c < facts.output.size(); ++c)
     bound.output.push_back(output_bound(accuracy, facts, terms, sums, c));
   bound.lse = lse_bound(accuracy, facts, terms);
-  if (accuracy.output_format)
-    for (std::size_t c = 0; c < facts.output.size(); ++c)
-      if (!(magnitude_upper(facts.output[c]) + bound.output[c] <
-            accuracy.output_format->max_finite))
-        return unproven_bound("an output may overflow its format (assumption A6)",
-                              facts.output.size());
+  if (output_may_overflow(accuracy, facts, bound))
+    return unproven_bound("an output may overflow its format (assumption A6)", facts.output.size());
   return finite_or_unproven(std::move(bound));
 }
 
@@ -166,7 +164,8 @@ SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& fac
   WideReal row_sum = 0;
   std::vector<WideReal> numerator(columns);
   std::vector<WideReal> lost(columns, WideReal{terms.operations} * product_underflow(accuracy) +
-                                          WideReal{terms.additions} * addition_underflow(accuracy));
+                                          WideReal{terms.additions} * addition_underflow(accuracy) +
+                                          unread_values(accuracy, facts, terms));
   for (std::size_t j = 0; j < facts.keys.size(); ++j) {
     const WideReal p = facts.probability[j];
     row_sum += p * std::expm1(terms.z[j] + terms.nl[j] + shift);

@@ -36,7 +36,8 @@ PartWeights weigh_parts(const DeclaredAccuracy& accuracy, const RowFacts& whole,
     const double own = part.bound->lse;
     const double lse = part.facts->lse.high;
     // The double rounding of both lse values enters the share and is covered by 2^-50.
-    const double reading = 0x1p-50 * (std::abs(lse) + std::abs(lse_max));
+    const double reading =
+        0x1p-50 * (std::abs(lse) + std::abs(lse_max)) + part.facts->lse.radius + whole.lse.radius;
     const double z = own + u * (lse_max - lse + own + weights.child_error + reading) + eps;
     const double share = std::exp(lse - whole.lse.high + reading) * (1 + 0x1p-40);
     weights.z.push_back(z);
@@ -75,7 +76,7 @@ double merged_output_bound(const DeclaredAccuracy& accuracy, const Enclosure& wh
   WideReal bound = error + std::exp(2 * n) * lost + om;
   if (accuracy.output_format)
     bound += accuracy.output_format->unit_roundoff * (magnitude_upper(whole) + bound) +
-             accuracy.output_format->rounding_underflow;
+             underflow_of(accuracy, *accuracy.output_format);
   return static_cast<double>(bound * kEvaluationSlack) + kSmallestNumber;
 }
 
@@ -109,6 +110,8 @@ RowBound normalised_merge_bound(const DeclaredAccuracy& accuracy, const RowFacts
   for (std::size_t c = 0; c < whole.output.size(); ++c)
     bound.output.push_back(merged_output_bound(accuracy, whole.output[c], parts, weights, c));
   bound.lse = merged_lse_bound(accuracy, whole, weights);
+  if (output_may_overflow(accuracy, whole, bound))
+    return unproven_bound("an output may overflow its format (assumption A6)", whole.output.size());
   return finite_or_unproven(std::move(bound));
 }
 

@@ -62,8 +62,8 @@ class Accumulation {
       return;
     }
     for (std::size_t c = 0; c < sums.exact.size(); ++c)
-      sums.error[c] = sums.error[c] * (1 + u_) +
-                      u_ * (std::abs(sums.exact[c]) + reading_ * sums.magnitude[c] + sums.moved[c]);
+      sums.error[c] += u_ * (sums.error[c] + std::abs(sums.exact[c]) +
+                             reading_ * sums.magnitude[c] + sums.moved[c]);
   }
 
   void merge(PartialSums& into, const PartialSums& from) const {

@@ -50,8 +50,12 @@ PathCounts count_sink(const EvaluationOrder& order, const ScoredKey& sink,
   MaxRange sink_max;
   sink_max.include(sink);
   MaxRange row_max;
-  for (const UnitOrder& unit : order.units) row_max.include(unit.max);
-  const Index raise = row_max.may_rise_to(sink_max, order.lag) ? 1 : 0;
+  for (const UnitOrder& unit : order.units) {
+    row_max.include(unit.max);
+    // A path meets the sink once: in its own unit, or in the merge with the unit that holds it.
+    const Index raise = unit.max.may_rise_to(sink_max, order.lag) ? 1 : 0;
+    for (std::size_t j = unit.first; j < unit.last; ++j) counts[j].rescales += raise;
+  }
   PathCounts path{static_cast<Index>(counts.size() + order.units.size()) + 1, 0, {}};
   for (const UnitOrder& unit : order.units)
     path.rescales += static_cast<Index>(unit.raised_at.size()) + 1;
@@ -59,7 +63,6 @@ PathCounts count_sink(const EvaluationOrder& order, const ScoredKey& sink,
   path.row_max_upper = row_max.upper;
   for (PathCounts& count : counts) {
     ++count.additions;
-    count.rescales += raise;
     count.row_max_upper = std::max(count.row_max_upper, sink_max.upper);
   }
   return path;

@@ -8,6 +8,13 @@ namespace attest {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// kEvaluationSlack covers sums of as many terms.
+constexpr Index kMostKeys = Index{1} << 20;
+
+/// A rounded weight in the log domain.
+double cast_error(const DeclaredAccuracy& accuracy) {
+  return accuracy.weight_cast ? std::log1p(accuracy.weight_cast->format.unit_roundoff) : 0;
+}
 
 /// Fills z, na, nl and numerator_underflow, key by key.
 class KeyErrors {
@@ -17,7 +24,8 @@ class KeyErrors {
         facts_(facts),
         terms_(terms),
         u_(accuracy.format.unit_roundoff),
-        eps_(log_domain(accuracy.exp_relative_error) + addition_underflow(accuracy)) {
+        eps_(log_domain(accuracy.exp_relative_error) + argument_underflow(accuracy, facts)),
+        cast_(cast_error(accuracy)) {
     for (std::size_t j = 0; j < facts.keys.size(); ++j) {
       delta_.push_back(score_error_bound(accuracy, facts, j));
       terms.delta_max = std::max(terms.delta_max, delta_.back());
@@ -28,33 +36,38 @@ class KeyErrors {
     terms.lag = accuracy.lag_log2 * std::numbers::ln2 * kEvaluationSlack;
     if (accuracy.exp_form == ExpForm::folded_base_two)
       terms.shift_error = u_ * (1 + 4 * u_) * score_size_;
+    terms.largest_weight = std::exp(terms.lag + terms.shift_error + eps_ + cast_);
   }
 
   void add(std::size_t j, const PathCounts& path) {
     const double additions = static_cast<double>(path.additions);
     const double rescales = static_cast<double>(path.rescales);
-    const double cast =
-        accuracy_.weight_cast ? std::log1p(accuracy_.weight_cast->format.unit_roundoff) : 0;
     const bool sums_rounded = accuracy_.weight_cast && accuracy_.weight_cast->sum_of_rounded;
     terms_.z.push_back(delta_[j] + argument_error(j, path) + (1 + rescales) * eps_ +
-                       (sums_rounded ? cast : 0));
+                       (sums_rounded ? cast_ : 0));
     // + 1: the product weight * value
-    terms_.na.push_back((additions + rescales + 1) * u_ + (sums_rounded ? 0 : cast));
+    terms_.na.push_back((additions + rescales + 1) * u_ + (sums_rounded ? 0 : cast_));
     terms_.nl.push_back((additions + rescales) * u_);
-    const double largest_weight = std::exp(terms_.lag + terms_.shift_error);
-    double common = (1 + rescales) * accuracy_.exp_absolute_error * largest_weight;
+    double common = (1 + rescales) * accuracy_.exp_absolute_error * terms_.largest_weight;
     const double by_cast = cast_underflow(j, path);
     if (sums_rounded) common += by_cast;
     terms_.sum_underflow += common;
     // A subnormal weight that is read as 0 is lost to the product alone or to both.
     const double unread = accuracy_.underflow == Underflow::flush_results_and_inputs
-                              ? accuracy_.format.min_normal
+                              ? accuracy_.format.min_normal * terms_.largest_weight
                               : 0;
     terms_.sum_underflow += unread;
     terms_.numerator_underflow.push_back(common + unread + (sums_rounded ? 0 : by_cast));
   }
 
  private:
+  /// An argument of exp that is flushed to 0; in the base-two form the product with the maximum,
+  /// and a difference of unscaled scores, may be.
+  static double argument_underflow(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
+    const bool folded = accuracy.exp_form == ExpForm::folded_base_two;
+    return addition_underflow(accuracy) * (folded ? 1 + std::abs(facts.scale) : 1);
+  }
+
   /// E_j: rounded arguments of exp on the whole path (Lemma 2).
   double argument_error(std::size_t j, const PathCounts& path) const {
     const double distance = std::max(0.0, facts_.score_max - facts_.score[j]) + 2 * reading_error_ +
@@ -71,13 +84,14 @@ class KeyErrors {
     if (!accuracy_.weight_cast) return 0;
     const WeightCast& cast = *accuracy_.weight_cast;
     const double offset = std::ldexp(1.0, cast.offset_log2);
-    const double slack = delta_[j] + terms_.delta_max + 2 * reading_error_ + terms_.shift_error;
+    const double slack =
+        delta_[j] + terms_.delta_max + 2 * reading_error_ + terms_.shift_error + terms_.z.back();
     const double row_max_upper =
         std::min(path.row_max_upper, facts_.score_max + terms_.delta_max + reading_error_);
     const double smallest_weight = std::exp(facts_.score[j] - row_max_upper - slack);
-    if (smallest_weight * offset * 0.9 >= cast.format.min_normal) return 0;
-    const double shrink = row_max_upper - facts_.score_max + slack + terms_.lag + terms_.z.back();
-    return cast.format.rounding_underflow / offset * std::exp(std::min(0.0, shrink)) *
+    if (smallest_weight * offset * 0.99 >= cast.format.min_normal) return 0;
+    const double shrink = row_max_upper - facts_.score_max + slack + terms_.lag;
+    return underflow_of(accuracy_, cast.format) / offset * std::exp(std::min(0.0, shrink)) *
            kEvaluationSlack;
   }
 
@@ -86,6 +100,7 @@ class KeyErrors {
   RowTerms& terms_;
   double u_;
   double eps_;
+  double cast_;
   std::vector<double> delta_;
   double reading_error_ = 0;
   double score_size_ = 0;
@@ -115,6 +130,23 @@ void relative_errors(const DeclaredAccuracy& accuracy, const RowFacts& facts, Ro
                         : kInfinity;
 }
 
+/// Factors that every weight meets must be numbers with full precision.
+std::string factor_failure(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
+  const Format& format = accuracy.format;
+  if (accuracy.exp_form == ExpForm::folded_base_two && facts.scale != 0) {
+    const double folded = std::abs(facts.scale) * std::numbers::log2e;
+    if (folded < 2 * format.min_normal) return "the folded scale may be subnormal";
+    if (!(folded < format.max_finite / 2)) return "the folded scale may overflow";
+  }
+  const bool unread = accuracy.underflow == Underflow::flush_results_and_inputs;
+  const auto lost = [&](double factor) {
+    return unread && factor != 0 && std::abs(factor) < format.min_normal;
+  };
+  if (lost(facts.scale) || lost(facts.softcap))
+    return "the scale or the softcap may be flushed to zero";
+  return {};
+}
+
 /// U_l and l_lo.
 void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTerms& terms) {
   const auto n = static_cast<double>(facts.keys.size());
@@ -133,7 +165,9 @@ void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTer
   const double by_largest =
       accuracy.exp_form == ExpForm::natural
           ? 1.0
-          : std::exp(-terms.shift_error - log_domain(accuracy.exp_relative_error)) * (1 - 0x1p-30);
+          : std::exp(-terms.shift_error - log_domain(accuracy.exp_relative_error) -
+                     cast_error(accuracy)) *
+                (1 - 0x1p-30);
   terms.sum_lower = std::max(by_largest, by_weights);
 }
 
@@ -150,18 +184,27 @@ double largest_value(const RowFacts& facts) {
 }
 
 std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
-  const double u = accuracy.format.unit_roundoff;
-  const double growth = std::exp(static_cast<double>(accuracy.dot_roundings) * u);
+  const Format& dot_format = accuracy.dot_format.value_or(accuracy.format);
+  const double growth =
+      std::exp(static_cast<double>(accuracy.dot_roundings) * dot_format.unit_roundoff +
+               log_domain(accuracy.scaled_query_error));
   double largest_score =
       *std::max_element(facts.score_magnitude.begin(), facts.score_magnitude.end());
   for (const double score : facts.score) largest_score = std::max(largest_score, std::abs(score));
-  const Format& dot_format = accuracy.dot_format.value_or(accuracy.format);
+  if (accuracy.scaled_query_error > 0)
+    largest_score =
+        std::max(largest_score, std::max(1.0, std::abs(facts.scale)) * facts.input_magnitude_max);
   const double max_finite = std::min(accuracy.format.max_finite, dot_format.max_finite);
   if (!(std::max(largest_score, facts.dot_magnitude_max) * growth < max_finite / 2))
     return "a score may overflow (assumption A6)";
+  if (std::string reason = factor_failure(accuracy, facts); !reason.empty()) return reason;
+  if (static_cast<Index>(facts.keys.size()) > kMostKeys) return "more than 2^20 keys";
   const int offset = accuracy.weight_cast ? accuracy.weight_cast->offset_log2 : 0;
-  const double largest = largest_value(facts) * static_cast<double>(facts.keys.size()) *
-                         std::exp2(accuracy.lag_log2 + std::max(0, offset));
+  if (offset < 0) return "weights with a negative offset have no bound";
+  // row_sum is such a sum too, of values 1.
+  const double largest = std::max(1.0, largest_value(facts)) *
+                         static_cast<double>(facts.keys.size()) *
+                         std::exp2(accuracy.lag_log2 + offset);
   if (!(largest < accuracy.format.max_finite / 2))
     return "the numerator may overflow (assumption A6)";
   return {};
@@ -197,6 +240,15 @@ std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFa
 
 RowBound unproven_bound(std::string reason, std::size_t columns) {
   return {std::vector<double>(columns, kInfinity), kInfinity, std::move(reason)};
+}
+
+bool output_may_overflow(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                         const RowBound& bound) {
+  if (!accuracy.output_format) return false;
+  for (std::size_t c = 0; c < facts.output.size(); ++c)
+    if (!(magnitude_upper(facts.output[c]) + bound.output[c] < accuracy.output_format->max_finite))
+      return true;
+  return false;
 }
 
 RowBound finite_or_unproven(RowBound bound) {

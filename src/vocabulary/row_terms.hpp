@@ -21,6 +21,9 @@ inline constexpr double kSmallestNumber = std::numeric_limits<double>::denorm_mi
 using WideReal = long double;
 static_assert(std::numeric_limits<WideReal>::min_exponent < -4000);
 
+/// Absolute error of a rounding to `format` below its normal range; casts flush where operations
+/// do.
+double underflow_of(const DeclaredAccuracy& accuracy, const Format& format);
 /// [om'] absolute error of a product, a quotient or an FMA below the normal range.
 double product_underflow(const DeclaredAccuracy& accuracy);
 /// The same of an addition: 0 unless results are flushed.
@@ -40,8 +43,9 @@ struct RowTerms {
   std::vector<double> w;   ///< W_j: |p~_j - p_j| <= p_j W_j
   std::vector<double> numerator_underflow;  ///< g_j, in the units of a weight
   double delta_max = 0;                     ///< Delta
-  double shift_error = 0;    ///< theta: error that all weights share, folded base two only
-  double lag = 0;            ///< tau ln 2
+  double shift_error = 0;  ///< theta: error that all weights share, folded base two only
+  double lag = 0;          ///< tau ln 2
+  double largest_weight = 1;
   double g_lower_gap = 0;    ///< 1 - G_lo
   double kappa_gap = 0;      ///< kap - 1, kept apart so that it does not cancel
   double growth = 1;         ///< e^Gr: later roundings act on what underflowed earlier
@@ -64,6 +68,10 @@ std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFa
 
 /// A bound that says why there is none.
 RowBound unproven_bound(std::string reason, std::size_t columns);
+
+/// Whether a result within the bound may exceed the format that it is rounded to last.
+bool output_may_overflow(const DeclaredAccuracy& accuracy, const RowFacts& facts,
+                         const RowBound& bound);
 
 /// An infinite bound would accept everything.
 RowBound finite_or_unproven(RowBound bound);

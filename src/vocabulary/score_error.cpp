@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "attest/error_bound.hpp"
@@ -6,17 +7,18 @@
 namespace attest {
 namespace {
 
-double underflow_of(const DeclaredAccuracy& accuracy, const Format& format) {
-  return accuracy.underflow == Underflow::gradual ? format.rounding_underflow : format.min_normal;
-}
-
 /// Largest error of q and k together that reading subnormal numbers as 0 can make in one row.
-double lost_inputs(const DeclaredAccuracy& accuracy, const Format& format, const RowFacts& facts) {
+double lost_inputs(const DeclaredAccuracy& accuracy, const Format& format, double scale,
+                   const RowFacts& facts) {
   if (accuracy.underflow != Underflow::flush_results_and_inputs) return 0;
-  return std::abs(facts.scale) * format.min_normal * facts.input_magnitude_max;
+  return std::abs(scale) * format.min_normal * facts.input_magnitude_max;
 }
 
 }  // namespace
+
+double underflow_of(const DeclaredAccuracy& accuracy, const Format& format) {
+  return accuracy.underflow == Underflow::gradual ? format.rounding_underflow : format.min_normal;
+}
 
 double product_underflow(const DeclaredAccuracy& accuracy) {
   return underflow_of(accuracy, accuracy.format);
@@ -51,9 +53,13 @@ double score_error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts
   if (facts.keys[j] == RowFacts::kSinkKey)  // given, but the base-two form multiplies it by log2 e
     return accuracy.exp_form == ExpForm::natural ? 0 : 3 * u * score * kEvaluationSlack;
   const Format& dot_format = accuracy.dot_format.value_or(accuracy.format);
-  double error =
-      score_error_bound(accuracy, facts.scale, facts.head_dim, facts.score_magnitude[j]) +
-      2 * lost_inputs(accuracy, dot_format, facts);
+  // A query that is scaled first leaves no scale behind that would shrink what underflows.
+  const bool scaled_first = accuracy.scaled_query_error > 0;
+  const double scale = scaled_first ? std::max(1.0, std::abs(facts.scale)) : facts.scale;
+  double error = score_error_bound(accuracy, scale, facts.head_dim, facts.score_magnitude[j]) +
+                 2 * lost_inputs(accuracy, dot_format, scale, facts);
+  if (scaled_first)
+    error += 2 * underflow_of(accuracy, accuracy.format) * facts.input_magnitude_max;
   const double bias = facts.bias.empty() ? 0 : std::abs(facts.bias[j]);
   if (facts.softcap != 0) {
     const double growth = std::expm1(static_cast<double>(accuracy.softcap_roundings) * u +
