@@ -48,7 +48,11 @@ enum class AfterCase { next, leave_law, stop_run };
 bool run_check(const Kernel& kernel, const CheckPlan& plan,
                const std::function<AfterCase(CheckedCase&&)>& sink);
 
-/// One law on one case; an exception becomes the verdict `crash`.
+/// One law on one case; an exception becomes the verdict `crash`. The fast oracle may decide alone.
+Verdict check_once(const Kernel& kernel, const Law& law, const Case& on);
+
+/// The same; a violation, or a pass with something near its bound, is judged again by both oracles.
+/// A violation that does not repeat is `flaky`.
 Verdict check_case(const Kernel& kernel, const Law& law, const Case& on);
 
 /// What a kernel can be asked for.

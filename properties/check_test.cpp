@@ -103,6 +103,40 @@ TEST(Check, StopRunLeavesEveryLawAtOnce) {
   EXPECT_EQ(seen, 1);
 }
 
+/// A correct kernel but for its first call, as one with state that is not cleared.
+class WrongAtFirst : public Kernel {
+ public:
+  const KernelDescription& description() const override { return inner_.description(); }
+  DeclaredAccuracy accuracy(const Problem& problem) const override {
+    return inner_.accuracy(problem);
+  }
+  Status forward(const Problem& problem, const Tiling& tiling,
+                 const ForwardViews& views) const override {
+    Status status = inner_.forward(problem, tiling, views);
+    if (calls_++ == 0) views.out.as<float>()(0, 0, 0, 0) += 1;
+    return status;
+  }
+
+ private:
+  const Kernel& inner_ = *kernels::find_builtin("builtin:scalar_tree");
+  mutable int calls_ = 0;
+};
+
+TEST(Check, AKernelThatFailsOnceIsFlakyAndNotAcquittedByTheSecondRun) {
+  ProblemText text;
+  TextError error;
+  ASSERT_TRUE(parse_problem_text("1x1:1x2:1 f32 vals=lit:1;1,0;1,0", text, error));
+  const Case on = make_case(text, nullptr).value();
+  const Law& law = *find_law("bound.out");
+  const WrongAtFirst kernel;
+  const Verdict first = check_case(kernel, law, on);
+  EXPECT_EQ(first.outcome, Outcome::flaky);
+  EXPECT_TRUE(is_violation(first.outcome));
+  EXPECT_TRUE(first.witness.has_value());
+  EXPECT_EQ(first.reason, "a second run of the same case passed");
+  EXPECT_EQ(check_case(kernel, law, on).outcome, Outcome::ok);
+}
+
 TEST(HardCases, EveryLineParsesAndHoldsOnEveryBuiltInKernel) {
   const auto lines = hard_case_lines();
   EXPECT_FALSE(lines.empty());

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "properties/stand_ins.hpp"
+
 namespace attest::properties {
 namespace {
 
@@ -15,13 +17,10 @@ class StandIns {
  public:
   void look_at(const reference::CertifiedRow& truth) {
     const RowFacts& facts = truth.facts;
-    const std::size_t columns = facts.output.size();
-    for (std::size_t c = 0; c < columns; ++c) {
-      double mean = 0;
-      for (std::size_t j = 0; j < facts.keys.size(); ++j) mean += facts.value[j * columns + c];
-      mean /= static_cast<double>(facts.keys.size());
+    const std::vector<double> mean = output_with_scores_times(facts, 0);
+    for (std::size_t c = 0; c < mean.size(); ++c) {
       compare(zero_, truth, c, 0);
-      compare(mean_, truth, c, mean);
+      compare(mean_, truth, c, mean[c]);
     }
   }
   /// The name of a stand-in that differs from the truth and was accepted everywhere, or null.
@@ -38,47 +37,20 @@ class StandIns {
   };
   static void compare(Seen& seen, const reference::CertifiedRow& truth, std::size_t c,
                       double stand_in) {
-    const double distance = truth.facts.output[c].distance_lower(stand_in);
-    // Differences at the level of the stand-in's own rounding in double do not count.
-    const double noise = 0x1p-44 * value_magnitude(truth.facts, c);
-    if (distance <= noise) return;
+    if (!differs(truth.facts, c, stand_in)) return;
     seen.differs = true;
-    seen.rejected = seen.rejected || distance > truth.bound.output[c];
+    seen.rejected =
+        seen.rejected || truth.facts.output[c].distance_lower(stand_in) > truth.bound.output[c];
   }
 
   Seen zero_;
   Seen mean_;
 };
 
-}  // namespace
-
-std::optional<reference::CertifiedRow> Truth::row(const RowIndex& row) const {
-  const reference::Inputs inputs{&of_.problem, of_.q.ref(), of_.k.ref(), of_.v.ref()};
-  return reference::certify_row(inputs, row, [this](const RowFacts& facts) {
-    return error_bound(accuracy_, facts, of_.tiling, of_.problem.seq_kv);
-  });
-}
-
-std::vector<double> Truth::probable_errors(const reference::CertifiedRow& exact) const {
-  return probable_error(accuracy_, exact.facts, of_.tiling, of_.problem.seq_kv);
-}
-
-Index Truth::beyond_probable(const reference::CertifiedRow& exact, const RowIndex& row,
-                             const Outputs& outputs) const {
-  const std::vector<double> probable = probable_errors(exact);
-  Index count = 0;
-  for (std::size_t c = 0; c < probable.size(); ++c) {
-    const double got = outputs.out.get(row.batch, row.head, row.query, static_cast<Index>(c));
-    if (exact.facts.output[c].distance_lower(got) > probable[c]) ++count;
-  }
-  return count;
-}
-
-std::optional<SharedRow> certify_for_all(const Case& of, const RowIndex& row,
+std::optional<SharedRow> enclose_for_all(const Case& of, const RowIndex& row,
                                          std::span<const Computation> computations) {
-  const reference::Inputs inputs{&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
   std::vector<RowBound> bounds;
-  auto exact = reference::certify_row(inputs, row, [&](const RowFacts& facts) {
+  auto exact = reference::certify_row(inputs_of(of), row, [&](const RowFacts& facts) {
     bounds.clear();
     for (const Computation& computation : computations)
       bounds.push_back(
@@ -97,6 +69,58 @@ std::optional<SharedRow> certify_for_all(const Case& of, const RowIndex& row,
   // A row without visible keys is exact and asks for no bound.
   bounds.resize(computations.size(), exact->bound);
   return SharedRow{std::move(*exact), std::move(bounds)};
+}
+
+bool decided_fast(const reference::CertifiedRow& row) {
+  return row.arithmetic == reference::Arithmetic::double_double && !row.facts.keys.empty();
+}
+bool decided_fast(const SharedRow& row) {
+  return decided_fast(row.exact);
+}
+
+/// certify(), and once more by both oracles if the fast one decided a row that has something near
+/// its bound: share(certified) is the largest share of a bound in it.
+template <class Certify, class Share>
+auto certify_and_audit(Certify&& certify, Share&& share) {
+  auto row = certify();
+  if (!row || !decided_fast(*row) || share(*row) < kNearBound) return row;
+  const reference::BothOracles both;
+  return certify();
+}
+
+}  // namespace
+
+std::optional<reference::CertifiedRow> Truth::row(const RowIndex& row) const {
+  return reference::certify_row(inputs_of(of_), row, [this](const RowFacts& facts) {
+    return error_bound(accuracy_, facts, of_.tiling, of_.problem.seq_kv);
+  });
+}
+
+std::vector<double> Truth::probable_errors(const reference::CertifiedRow& exact) const {
+  return probable_error(accuracy_, exact.facts, of_.tiling, of_.problem.seq_kv);
+}
+
+std::optional<reference::CertifiedRow> Truth::row(const RowIndex& row,
+                                                  const Outputs& outputs) const {
+  return certify_and_audit([&] { return this->row(row); },
+                           [&](const reference::CertifiedRow& exact) {
+                             return share_of_bound(exact.facts, exact.bound, row, outputs);
+                           });
+}
+
+std::optional<SharedRow> certify_for_all(const Case& of, const RowIndex& row,
+                                         std::span<const Computation> computations) {
+  return certify_and_audit([&] { return enclose_for_all(of, row, computations); },
+                           [&](const SharedRow& shared) {
+                             double largest = 0;
+                             for (std::size_t i = 0; i < computations.size(); ++i) {
+                               if (computations[i].outputs == nullptr) continue;
+                               largest = std::max(
+                                   largest, share_of_bound(shared.exact.facts, shared.bounds[i],
+                                                           row, *computations[i].outputs));
+                             }
+                             return largest;
+                           });
 }
 
 double value_magnitude(const RowFacts& facts, std::size_t column) {
@@ -129,9 +153,18 @@ double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowInd
   for (std::size_t c = 0; c < facts.output.size(); ++c)
     add(facts.output[c].distance_upper(outputs.out.get(b, h, query, static_cast<Index>(c))),
         bound.output[c]);
-  if (!outputs.lse.bytes().empty())
-    add(facts.lse.distance_upper(outputs.lse.get(b, h, query, 0)), bound.lse);
+  if (outputs.has_lse()) add(facts.lse.distance_upper(outputs.lse.get(b, h, query, 0)), bound.lse);
   return largest;
+}
+
+Index count_beyond(std::span<const double> probable, const RowFacts& facts, const RowIndex& row,
+                   const Outputs& outputs) {
+  Index count = 0;
+  for (std::size_t c = 0; c < probable.size(); ++c) {
+    const double got = outputs.out.get(row.batch, row.head, row.query, static_cast<Index>(c));
+    if (!(facts.output[c].distance_lower(got) <= probable[c])) ++count;
+  }
+  return count;
 }
 
 void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
@@ -158,11 +191,7 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
   const Truth truth(kernel, of);
   Index beyond_probable = 0;
   for_each_row(of.problem, [&](const RowIndex& row) {
-    const auto exact =
-        certify_and_audit([&] { return truth.row(row); },
-                          [&](const reference::CertifiedRow& certified) {
-                            return share_of_bound(certified.facts, certified.bound, row, outputs);
-                          });
+    const auto exact = truth.row(row);
     if (!exact) {
       tally.undecided("a visible input is not finite");
       return;
@@ -170,7 +199,7 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
     judge_row(tally, *exact, row, part, outputs);
     if (part != Part::out || exact->facts.keys.empty() || !exact->bound.proven()) return;
     stand_ins.look_at(*exact);
-    beyond_probable += truth.beyond_probable(*exact, row, outputs);
+    beyond_probable += count_beyond(truth.probable_errors(*exact), exact->facts, row, outputs);
   });
   Verdict verdict = tally.verdict();
   verdict.beyond_probable = beyond_probable;
@@ -187,7 +216,7 @@ void same_row_bits(Tally& tally, const RowIndex& row, const Outputs& got, const 
   for (Index c = 0; c < want.out.extents()[3]; ++c)
     tally.same_bits({"out", row, c}, got.out.get(b, h, query, c), want.out.get(b, h, query, c),
                     reason);
-  if (!want.lse.bytes().empty())
+  if (want.has_lse())
     tally.same_bits({"lse", row}, got.lse.get(b, h, query, 0), want.lse.get(b, h, query, 0),
                     reason);
   tally.end_row();
@@ -211,7 +240,7 @@ void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, dou
                 bound_of(left).output[c] + bound_of(right).output[c],
                 informative_output(left.truth, c) && informative_output(right.truth, c));
   }
-  if (left.outputs.lse.bytes().empty() || right.outputs.lse.bytes().empty()) {
+  if (!left.outputs.has_lse() || !right.outputs.has_lse()) {
     tally.end_row();
     return;
   }

@@ -13,6 +13,11 @@
 
 namespace attest::properties {
 
+/// What the oracle reads of a case.
+inline reference::Inputs inputs_of(const Case& of) {
+  return {&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
+}
+
 /// The exact rows of a case with the bound of one kernel (or of one declared accuracy).
 class Truth {
  public:
@@ -23,22 +28,24 @@ class Truth {
   /// Nothing when a visible input is not finite.
   std::optional<reference::CertifiedRow> row(const RowIndex& row) const;
 
+  /// The same by both oracles, where the fast one alone would decide a row of `outputs` that has
+  /// something near its bound.
+  std::optional<reference::CertifiedRow> row(const RowIndex& row, const Outputs& outputs) const;
+
   /// Per output column of a row (tier 3). Precondition: the row has a visible key.
   std::vector<double> probable_errors(const reference::CertifiedRow& exact) const;
-
-  /// Outputs of a row that are beyond the probable error, though perhaps within the bound.
-  Index beyond_probable(const reference::CertifiedRow& exact, const RowIndex& row,
-                        const Outputs& outputs) const;
 
  private:
   DeclaredAccuracy accuracy_;
   const Case& of_;
 };
 
-/// One way of computing a problem: what it declares, and how it cuts the work.
+/// One way of computing a problem: what it declares, how it cuts the work, and, to be audited where
+/// it is near a bound, what it gave.
 struct Computation {
   DeclaredAccuracy accuracy;
   Tiling tiling;
+  const Outputs* outputs = nullptr;
 };
 
 /// An exact row with the bound of each of several computations.
@@ -47,7 +54,8 @@ struct SharedRow {
   std::vector<RowBound> bounds;   ///< in the order of the computations
 };
 
-/// Encloses a row once for all computations of it. Nothing when a visible input is not finite.
+/// Encloses a row once for all computations of it, by both oracles if one of their outputs has
+/// something near its bound. Nothing when a visible input is not finite.
 std::optional<SharedRow> certify_for_all(const Case& of, const RowIndex& row,
                                          std::span<const Computation> computations);
 
@@ -60,29 +68,17 @@ double value_magnitude(const RowFacts& facts, std::size_t column);
 bool informative_output(const reference::CertifiedRow& row, std::size_t column);
 bool informative_lse(const reference::CertifiedRow& row);
 
+/// From this share of its bound on an element counts as near it.
+inline constexpr double kNearBound = 0.5;
+
 /// Largest error of a row of outputs as a share of its bound; lse too where it was asked for.
 double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowIndex& row,
                       const Outputs& outputs);
 
-/// From this share of its bound on an element counts as near it.
-inline constexpr double kNearBound = 0.5;
+/// Outputs of a row that are beyond `probable`, though perhaps within the bound.
+Index count_beyond(std::span<const double> probable, const RowFacts& facts, const RowIndex& row,
+                   const Outputs& outputs);
 
-inline bool decided_fast(const reference::CertifiedRow& row) {
-  return row.arithmetic == reference::Arithmetic::double_double && !row.facts.keys.empty();
-}
-inline bool decided_fast(const SharedRow& row) {
-  return decided_fast(row.exact);
-}
-
-/// certify(), and once more by both oracles if the fast one decided a row that has something near
-/// its bound: share(certified) is the largest share of a bound in it.
-template <class Certify, class Share>
-auto certify_and_audit(Certify&& certify, Share&& share) {
-  auto row = certify();
-  if (!row || !decided_fast(*row) || share(*row) < kNearBound) return row;
-  const reference::BothOracles both;
-  return certify();
-}
 /// One row against its enclosure.
 void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
                const Outputs& outputs);

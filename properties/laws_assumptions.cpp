@@ -18,10 +18,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool has_lse(const Outputs& outputs) {
-  return !outputs.lse.bytes().empty();
-}
-
 /// Equal numbers; +0 and -0 are equal, for 0 + (-0) is +0.
 void equals(Tally& tally, const Place& place, double got, double want, std::string_view reason) {
   tally.holds(got == want, place, got, want, reason);
@@ -38,7 +34,7 @@ Verdict exact_outputs(const Kernel& kernel, const Case& probe, Want&& want, std:
     for (Index c = 0; c < probe.problem.head_dim_v; ++c)
       equals(tally, {"out", row, c}, outputs.out.get(row.batch, row.head, row.query, c),
              want(row, c), reason);
-    if (want_lse && has_lse(outputs))
+    if (want_lse && outputs.has_lse())
       equals(tally, {"lse", row}, outputs.lse.get(row.batch, row.head, row.query, 0), *want_lse,
              reason);
     tally.end_row();
@@ -118,7 +114,7 @@ Verdict assume_exp_of_zero(const Kernel& kernel, const Case& on) {
     for (Index c = 0; c < probe.problem.head_dim_v; ++c)
       equals(tally, {"out", row, c}, outputs.out.get(b, h, query, c),
              probe.v.get(b, kv_head, seen, c), "the only visible key does not give its value");
-    if (has_lse(outputs) && accuracy.log_absolute_error == 0)
+    if (outputs.has_lse() && accuracy.log_absolute_error == 0)
       equals(tally, {"lse", row}, outputs.lse.get(b, h, query, 0),
              probe.q.get(b, h, query, 0) * probe.k.get(b, kv_head, seen, 0),
              "the only visible key does not give its score");
@@ -216,9 +212,10 @@ Verdict assume_gradual_underflow(const Kernel& kernel, const Case& on) {
     for (Index c = 0; c < probe.problem.head_dim_v; ++c) {
       const double got = outputs.out.get(row.batch, row.head, row.query, c);
       const double exact = want[static_cast<std::size_t>(c)];
+      const bool same_sign = got == 0 || std::signbit(got) == std::signbit(exact);
       // What is flushed on the way is missing from the sum.
-      const bool flushed = accuracy.underflow != Underflow::gradual && got * exact >= 0 &&
-                           std::abs(got) <= std::abs(exact);
+      const bool flushed =
+          accuracy.underflow != Underflow::gradual && same_sign && std::abs(got) <= std::abs(exact);
       tally.holds(got == exact || flushed, {"out", row, c}, got, exact,
                   "a result below the normal range is not exact");
     }
@@ -264,7 +261,7 @@ Verdict assume_large_scores(const Kernel& kernel, const Case& on) {
              sum / static_cast<double>(both_signs ? keys / 2 : keys),
              "large scores do not give the mean of the largest");
     }
-    if (has_lse(outputs) && keeps_exact_scores(accuracy, on.problem.head_dim))
+    if (outputs.has_lse() && keeps_exact_scores(accuracy, on.problem.head_dim))
       equals(tally, {"lse", row}, outputs.lse.get(b, h, query, 0),
              both_signs ? large : -sign(query) * large,
              "the lse of large scores is not their maximum");

@@ -22,10 +22,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-reference::Inputs inputs_of(const Case& of) {
-  return {&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
-}
-
 /// One key of one kv head.
 struct KeyPlace {
   Index b = 0;
@@ -78,7 +74,7 @@ Verdict shows(const Kernel& kernel, const Case& clean, const Outputs& before, co
     for (Index c = 0; c < problem.head_dim_v; ++c)
       compare({"out", row, c}, after.out.get(b, h, query, c), before.out.get(b, h, query, c),
               sees && (in_scores || c == special.column));
-    if (!before.lse.bytes().empty())
+    if (before.has_lse())
       compare({"lse", row}, after.lse.get(b, h, query, 0), before.lse.get(b, h, query, 0),
               sees && in_scores);
     tally.end_row();
@@ -210,7 +206,11 @@ Verdict assume_exp_error(const Kernel& kernel, const Case& on) {
     const auto exact = reference::certify_row(inputs_of(probe), row, [&](const RowFacts& facts) {
       return exp_probe_bound(accuracy, facts);
     });
-    if (exact) judge_row(tally, *exact, row, Part::out, outputs);
+    if (!exact) {
+      tally.undecided("a visible input is not finite");
+      return;
+    }
+    judge_row(tally, *exact, row, Part::out, outputs);
   });
   return tally.verdict();
 }
@@ -218,8 +218,8 @@ Verdict assume_exp_error(const Kernel& kernel, const Case& on) {
 Verdict assume_log_error(const Kernel& kernel, const Case& on) {
   Case probe = on;
   const auto zero = [](Index, Index, Index, Index) { return 0.0; };
-  probe = with_values(std::move(probe), &Case::q, zero);
-  probe = with_values(std::move(probe), &Case::v, zero);
+  for (const auto tensor : {&Case::q, &Case::k, &Case::v})
+    probe = with_values(std::move(probe), tensor, zero);
   probe.problem.all_masked = AllMaskedPolicy::zero;
   probe.problem.lse = LseForm::natural;
   const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
@@ -248,7 +248,11 @@ Verdict assume_log_error(const Kernel& kernel, const Case& on) {
                   accuracy.log_absolute_error;
       return bound;
     });
-    if (exact) judge_row(tally, *exact, row, Part::lse, outputs);
+    if (!exact) {
+      tally.undecided("a visible input is not finite");
+      return;
+    }
+    judge_row(tally, *exact, row, Part::lse, outputs);
   });
   return tally.verdict();
 }

@@ -29,7 +29,7 @@ void check_zero_row(Tally& tally, const RowIndex& row, const Outputs& outputs) {
     const double got = outputs.out.get(b, h, query, c);
     tally.holds(got == 0, {"out", row, c}, got, 0, "a row without visible keys must give 0");
   }
-  if (!outputs.lse.bytes().empty()) {
+  if (outputs.has_lse()) {
     const double got = outputs.lse.get(b, h, query, 0);
     tally.holds(got == kMinusInfinity, {"lse", row}, got, kMinusInfinity,
                 "a row without visible keys must give lse = -inf");

@@ -36,12 +36,7 @@ void judge_merge(Tally& tally, const Leaves<Real>& leaves, const std::vector<Key
     return;
   }
   const Outputs outputs = to_outputs(leaves.ops.normalise(merge_by(leaves, ranges, tree.value())));
-  const Truth truth(leaves.accuracy, counted);
-  const auto exact =
-      certify_and_audit([&] { return truth.row({}); },
-                        [&](const reference::CertifiedRow& certified) {
-                          return share_of_bound(certified.facts, certified.bound, {}, outputs);
-                        });
+  const auto exact = Truth(leaves.accuracy, counted).row({});
   if (!exact) {
     tally.undecided("a visible input is not finite");
     return;

@@ -1,6 +1,6 @@
 // merge.*, continued: what partial results hold, and merges of normalised rows.
+#include <algorithm>
 #include <array>
-#include <deque>
 
 #include "properties/laws.hpp"
 #include "properties/merge_leaves.hpp"
@@ -63,12 +63,8 @@ Verdict merge_pairs_agree(const Kernel& kernel, const Case& on) {
     if (!whole) return Verdict::of(Outcome::unproven, "a visible input is not finite");
     std::vector<reference::CertifiedRow> exact;
     for (const KeyRange half : halves) {
-      std::vector<Index> keys;
-      for (Index key = half.begin; key < half.end; ++key) keys.push_back(key);
-      Case part = select_keys(leaves.on, keys);
-      part.tiling = {1, 1, {}, {}};
-      auto row = Truth(leaves.accuracy, part).row({});
-      if (row && !row->facts.keys.empty()) exact.push_back(std::move(*row));
+      auto row = exact_part(leaves.accuracy, leaves.on, keys_of(half));
+      if (row) exact.push_back(std::move(*row));
     }
     if (exact.empty()) return Verdict::weak("the row has no visible key");
     std::vector<NormalisedPart> parts;
@@ -90,8 +86,9 @@ Verdict merge_pairs_agree(const Kernel& kernel, const Case& on) {
 
 Verdict merge_pairs_tree(const Kernel& kernel, const Case& on) {
   return with_leaves(kernel, on, []<class Real>(const Leaves<Real>& leaves) -> Verdict {
-    if (!visible_scores_are_finite(leaves.on))
-      return Verdict::of(Outcome::unproven, "a visible score is not finite");
+    const auto whole = Truth(leaves.accuracy, leaves.on).row({});
+    if (!whole) return Verdict::of(Outcome::unproven, "a visible input is not finite");
+    if (whole->facts.keys.empty()) return Verdict::weak("the row has no visible key");
     const std::vector<KeyRange> tiles = all_tiles(leaves.on.tiling, leaves.on.problem.seq_kv);
     const auto tree = make_merge_tree({MergeOrder::Kind::random, 23 + leaves.on.values.seed, {}},
                                       static_cast<Index>(tiles.size()));
@@ -107,7 +104,6 @@ Verdict merge_pairs_tree(const Kernel& kernel, const Case& on) {
         [&](PairNode<Real> left, PairNode<Real> right) {
           return join(leaves, std::move(left), std::move(right));
         });
-    if (!root.exact) return Verdict::weak("the row has no visible key");
     Tally tally;
     const Outputs outputs = to_outputs(root.computed);
     judge_row(tally, *root.exact, {}, Part::out, outputs);
@@ -128,9 +124,7 @@ Verdict merge_summary_bound(const Kernel& kernel, const Case& on) {
     if (exact->facts.keys.empty()) return Verdict::weak("the row has no visible key");
     const RowSummary<Real> summary = merge_by(leaves, tiles, tree.value());
     Tally tally;
-    const reference::Inputs inputs{&counted.problem, counted.q.ref(), counted.k.ref(),
-                                   counted.v.ref()};
-    const auto row = reference::read_row(inputs, {});
+    const auto row = reference::read_row(inputs_of(counted), {});
     const auto row_max = static_cast<double>(summary.row_max);
     const auto want = reference::enclose_summary(*row, row_max, reference::kPrecisionLadder[0]);
     if (!want) {
@@ -142,13 +136,15 @@ Verdict merge_summary_bound(const Kernel& kernel, const Case& on) {
     const SummaryBound bound = summary_bound(leaves.accuracy, exact->facts, counted.tiling,
                                              counted.problem.seq_kv, row_sum_upper);
     if (!bound.proven()) return Verdict::of(Outcome::unproven, bound.unproven);
+    // Scores are given: the maximum is exact.
     tally.within({"row_max", {}}, row_max, want->row_max, bound.row_max);
     tally.within({"row_sum", {}}, static_cast<double>(summary.row_sum), want->row_sum,
                  bound.row_sum, bound.row_sum < row_sum_upper);
     for (std::size_t c = 0; c < want->numerator.size(); ++c)
       tally.within({"numerator", {}, static_cast<Index>(c)},
                    static_cast<double>(summary.numerator[c]), want->numerator[c],
-                   bound.numerator[c]);
+                   bound.numerator[c],
+                   bound.numerator[c] < row_sum_upper * value_magnitude(exact->facts, c));
     tally.end_row();
     return tally.verdict();
   });

@@ -13,6 +13,8 @@ struct Outputs {
   Status status;
   Tensor out;
   Tensor lse;  ///< no elements when the problem asks for none
+
+  bool has_lse() const { return !lse.bytes().empty(); }
 };
 
 /// A NaN that no arithmetic makes, so that an element nobody wrote is recognised.

@@ -284,7 +284,7 @@ Shrunk shrink(const Kernel& kernel, const Law& law, const Case& from, const Verd
         return true;
       }
       ++shrunk.tried;
-      Verdict smaller = check_case(kernel, law, candidate);
+      Verdict smaller = check_once(kernel, law, candidate);
       if (!is_violation(smaller.outcome)) return false;
       ++shrunk.kept;
       shrunk.smallest = std::move(candidate);
@@ -293,6 +293,7 @@ Shrunk shrink(const Kernel& kernel, const Law& law, const Case& from, const Verd
       return true;
     });
   }
+  if (shrunk.kept > 0) shrunk.verdict = check_case(kernel, law, shrunk.smallest);
   return shrunk;
 }
 

@@ -38,13 +38,16 @@ TEST(StandIns, OfARowThatSeesAllKeysAreThoseWorkedOutByHand) {
   const Case of = made("1x1:1x3:1 f32 scale=1 vals=lit:1;0,0,0.6931472;4,8,2");
   EXPECT_EQ(output_of(of, {}, "all zeros"), Numbers{0});
   EXPECT_EQ(output_of(of, {}, "mean of all V"), std::nullopt);
-  EXPECT_NEAR(output_of(of, {}, "uniform weights")->front(), 14.0 / 3, 1e-15);
+  EXPECT_EQ(output_of(of, {}, "uniform weights"), Numbers{14.0 / 3});
   EXPECT_EQ(output_of(of, {}, "V of the last key"), Numbers{2});
   EXPECT_EQ(output_of(of, {}, "last key dropped"), Numbers{6});
   EXPECT_EQ(output_of(of, {}, "one key too many"), std::nullopt);
-  // Doubled scores: weights 1, 1, 4.
-  EXPECT_NEAR(output_with_scores_times(facts_of(of, {}), 2).front(), 20.0 / 6, 1e-7);
-  EXPECT_NEAR(output_with_scores_times(facts_of(of, {}), 0).front(), 14.0 / 3, 1e-15);
+  EXPECT_EQ(output_with_scores_times(facts_of(of, {}), 0), Numbers{14.0 / 3});
+  // Doubled scores are the row of the doubled scale.
+  const RowFacts doubled =
+      facts_of(made("1x1:1x3:1 f32 scale=2 vals=lit:1;0,0,0.6931472;4,8,2"), {});
+  EXPECT_FALSE(differs(doubled, 0, output_with_scores_times(facts_of(of, {}), 2).front()));
+  EXPECT_TRUE(differs(doubled, 0, output_with_scores_times(facts_of(of, {}), 1.999999).front()));
 }
 
 TEST(StandIns, OfAMaskedRowLookAtTheHiddenKeys) {

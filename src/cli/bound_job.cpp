@@ -54,7 +54,7 @@ class RowJob {
 
   RowFindings look_at(const RowIndex& row) const {
     RowFindings found;
-    const auto exact = truth_.row(row);
+    const auto exact = truth_.row(row, outputs_);
     if (!exact) {
       found.status = invalid_argument("a visible value is not finite: there is no exact result");
       return found;
@@ -71,7 +71,7 @@ class RowJob {
     }
     measure(row, *exact, found);
     found.probable = truth_.probable_errors(*exact);
-    found.beyond_probable = truth_.beyond_probable(*exact, row, outputs_);
+    found.beyond_probable = properties::count_beyond(found.probable, exact->facts, row, outputs_);
     judge_stand_ins(row, *exact, found);
     return found;
   }

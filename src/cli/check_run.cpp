@@ -47,7 +47,6 @@ class Session {
       if (checked.seed != 0) ++class_counts_[name];
     if (checked.seed != 0) ++drawn_;
     const bool violated = is_violation(checked.verdict.outcome);
-    if (violated) mark_flaky(checked);
     reports::CaseResult result = to_result(checked.value, checked, checked.verdict);
     count(result);
     if (!append(render_case_jsonl(result)).ok()) lose(run_.out / "run.jsonl");
@@ -79,15 +78,6 @@ class Session {
 
   void lose(const std::filesystem::path& file) {
     if (lost_.empty()) lost_ = file;
-  }
-
-  /// A violation that a second run does not repeat is a property of the run, not of the case.
-  void mark_flaky(CheckedCase& checked) const {
-    const Verdict again = properties::check_case(*run_.kernel, *checked.law, checked.value);
-    if (is_violation(again.outcome)) return;
-    checked.verdict.outcome = Outcome::flaky;
-    checked.verdict.reason += checked.verdict.reason.empty() ? "" : "; ";
-    checked.verdict.reason += "a second run of the same case passed";
   }
 
   reports::CaseResult to_result(const properties::Case& of, const CheckedCase& checked,

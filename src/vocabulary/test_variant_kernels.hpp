@@ -8,18 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "attest/narrow_float.hpp"
 #include "test_row_kernels.hpp"
 
 namespace attest {
-
-/// Round to nearest even in `format`, saturating.
-inline double to_format(const Format& format, double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double quantum = std::max(std::ldexp(2 * format.unit_roundoff, std::ilogb(value)),
-                                  2 * format.rounding_underflow);
-  const double rounded = std::nearbyint(value / quantum) * quantum;
-  return std::abs(rounded) > format.max_finite ? std::copysign(format.max_finite, value) : rounded;
-}
 
 struct VariantRow {
   Inputs<float> inputs;
@@ -79,10 +71,9 @@ class VariantKernel {
       const bool reciprocal = accuracy_.division_roundings == 2;
       const float unscaled = out(numerator / offset);
       const float output = reciprocal ? out(unscaled * out(1 / sum_)) : out(unscaled / sum_);
-      result.output.push_back(
-          accuracy_.output_format
-              ? static_cast<float>(to_format(*accuracy_.output_format, static_cast<double>(output)))
-              : output);
+      result.output.push_back(accuracy_.output_format
+                                  ? round_to(*accuracy_.output_format, output, Overflow::saturate)
+                                  : output);
     }
     return result;
   }
@@ -102,7 +93,7 @@ class VariantKernel {
   }
   float in_dot(float value) const {
     if (!accuracy_.dot_format) return out(value);
-    return static_cast<float>(to_format(*accuracy_.dot_format, static_cast<double>(value)));
+    return round_to(*accuracy_.dot_format, value, Overflow::saturate);
   }
 
   float score(std::size_t key) const {
@@ -111,8 +102,7 @@ class VariantKernel {
     float dot = 0;
     for (std::size_t c = 0; c < inputs.head_dim(); ++c) {
       float q = in(inputs.q[c]);
-      if (scaled_query)
-        q = static_cast<float>(to_format(kBf16, static_cast<double>(q * inputs.scale)));
+      if (scaled_query) q = round_to(kBf16, q * inputs.scale, Overflow::saturate);
       dot = in_dot(dot + in_dot(q * in(inputs.k[key * inputs.head_dim() + c])));
     }
     float score = scaled_query || folded() ? dot : in_dot(inputs.scale * dot);
@@ -155,8 +145,7 @@ class VariantKernel {
       float offset = 1;
       if (accuracy_.weight_cast) {
         offset = std::ldexp(1.0F, accuracy_.weight_cast->offset_log2);
-        rounded = static_cast<float>(
-            to_format(accuracy_.weight_cast->format, static_cast<double>(exact * offset)));
+        rounded = round_to(accuracy_.weight_cast->format, exact * offset, Overflow::saturate);
       }
       const bool sum_of_rounded = accuracy_.weight_cast && accuracy_.weight_cast->sum_of_rounded;
       sum_ = out(sum_ + (sum_of_rounded ? rounded / offset : exact));
