@@ -111,7 +111,12 @@ std::vector<double> output_with_scores_times(const RowFacts& facts, double facto
 }
 
 bool differs(const RowFacts& facts, std::size_t column, double output) {
-  return facts.output[column].distance_lower(output) > 0x1p-44 * value_magnitude(facts, column);
+  // Sums of n terms of weights exp(x), |x| up to twice the largest score, in double.
+  double largest_score = 0;
+  for (const double score : facts.score) largest_score = std::max(largest_score, std::abs(score));
+  const double roundings = 2 * static_cast<double>(facts.keys.size()) + 8 + 8 * largest_score;
+  const double noise = roundings * 0x1p-53 * value_magnitude(facts, column);
+  return !(facts.output[column].distance_lower(output) <= noise);
 }
 
 }  // namespace attest::properties

@@ -13,7 +13,7 @@ struct Enclosure {
   double low = 0;
   double radius = 0;
 
-  /// Upper and lower bounds of abs(value - exact), rounded outward.
+  /// Upper and lower bounds of abs(value - exact), rounded outward; NaN for a NaN.
   double distance_upper(double value) const {
     if (value == high && low == 0 && radius == 0) return 0;
     return std::abs((value - high) - low) * (1 + 0x1p-50) + radius +
@@ -23,7 +23,7 @@ struct Enclosure {
     if (value == high && low == 0 && radius == 0) return 0;
     const double near = std::abs((value - high) - low) * (1 - 0x1p-50) - radius -
                         std::numeric_limits<double>::denorm_min();
-    return near > 0 ? near : 0;
+    return near < 0 ? 0 : near;  // NaN stays NaN: it is within no bound
   }
 };
 

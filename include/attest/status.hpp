@@ -24,6 +24,7 @@ enum class StatusCode {
   unsupported,       ///< well-formed, but not declared by this kernel
   invalid_argument,  ///< contradictory shapes, views or text
   all_masked_row,    ///< a row has no visible key and the policy is `reject`; `row` names it
+  kernel_failed,     ///< a kernel returned an error that the problem does not justify
   undecided,         ///< no verdict: no enclosure that is narrow enough, or no proven bound
   io_error,          ///< a file cannot be read or written
 };

@@ -54,6 +54,7 @@ int bound_command(const BoundOptions& options) {
       {kernel.value(), &on, tolerances(options), options.rows, resolve_jobs(options.jobs)});
   if (!findings.ok()) {
     const int code = usage(findings.status().message());
+    if (findings.status().code() == StatusCode::kernel_failed) return kernel_crashed;
     return findings.status().code() == StatusCode::undecided ? undecided : code;
   }
   const BoundTitle title{kernel.value()->description().name, minimal_text(properties::to_text(on)),
@@ -61,11 +62,10 @@ int bound_command(const BoundOptions& options) {
   const auto render = options.format == "json" ? render_bound_json : render_bound_text;
   fmt::print("{}", render(title, findings.value()));
   const BoundFindings& found = findings.value();
-  const bool violated = found.worst_ratio > 1 || found.worst_lse_ratio > 1;
-  if (violated)
+  if (found.violated)
     fmt::print(stderr, "attest: {} is beyond its bound: attest check {} '{}'\n", title.kernel,
                title.kernel, title.problem);
-  return violated ? violation : all_good;
+  return found.violated ? violation : all_good;
 }
 
 }  // namespace attest::cli

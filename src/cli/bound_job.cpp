@@ -29,7 +29,7 @@ constexpr Index kMostRows = 1024;
 struct RowFindings {
   Status status;
   bool empty = false;
-  std::vector<double> squares;  ///< of the exact outputs
+  std::vector<double> outputs;  ///< exact, nearest double
   std::vector<double> errors;
   std::vector<double> ulps;
   std::vector<double> bounds;
@@ -40,6 +40,7 @@ struct RowFindings {
   double lse_bound = 0;
   double worst_ratio = 0;
   std::string worst_element;
+  bool violated = false;
   std::vector<RuleFindings> rules;
 };
 
@@ -85,19 +86,22 @@ class RowJob {
       const double got = outputs_.out.get(b, h, query, static_cast<Index>(c));
       const double error = or_infinite(want.distance_upper(got));
       const double ulp = ulp_at(want.high, on_.problem.dtype);
-      found.squares.push_back(want.high * want.high);
+      found.outputs.push_back(want.high);
       found.errors.push_back(error);
       found.ulps.push_back(error / ulp);
       found.bounds.push_back(exact.bound.output[c]);
       found.ulp_bounds.push_back(exact.bound.output[c] / ulp);
+      found.violated |= !(want.distance_lower(got) <= exact.bound.output[c]);
       const double ratio = error == 0 ? 0 : error / exact.bound.output[c];
       if (ratio <= found.worst_ratio) continue;
       found.worst_ratio = ratio;
       found.worst_element = fmt::format("out[{},{},{},{}]", b, h, query, c);
     }
     if (on_.problem.lse == LseForm::none) return;
-    found.lse_error = or_infinite(exact.facts.lse.distance_upper(outputs_.lse.get(b, h, query, 0)));
+    const double lse = outputs_.lse.get(b, h, query, 0);
+    found.lse_error = or_infinite(exact.facts.lse.distance_upper(lse));
     found.lse_bound = exact.bound.lse;
+    found.violated |= !(exact.facts.lse.distance_lower(lse) <= exact.bound.lse);
   }
 
   void judge_stand_ins(const RowIndex& row, const reference::CertifiedRow& exact,
@@ -135,10 +139,12 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
+/// In the widest type, where no square of a double overflows or underflows.
 double root_mean_square(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value * value;
-  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+  long double sum = 0;
+  for (const double value : values) sum += static_cast<long double>(value) * value;
+  const auto count = static_cast<long double>(values.size());
+  return values.empty() ? 0 : static_cast<double>(std::sqrt(sum / count));
 }
 
 double largest(const std::vector<double>& values) {
@@ -180,14 +186,15 @@ Result<BoundFindings> combined(const Problem& problem, const std::vector<RowFind
   all.rows_looked_at = static_cast<Index>(rows.size());
   all.columns = problem.head_dim_v;
   all.has_lse = problem.lse != LseForm::none;
-  std::vector<double> squares, errors, ulps, bounds, ulp_bounds, probable, lse_errors, lse_bounds;
+  std::vector<double> outputs, errors, ulps, bounds, ulp_bounds, probable, lse_errors, lse_bounds;
   for (const RowFindings& row : rows) {
     if (!row.status.ok()) return row.status;
     if (row.empty) {
       ++all.rows_empty;
       continue;
     }
-    append(squares, row.squares);
+    append(outputs, row.outputs);
+    all.violated = all.violated || row.violated;
     append(errors, row.errors);
     append(ulps, row.ulps);
     append(bounds, row.bounds);
@@ -206,9 +213,7 @@ Result<BoundFindings> combined(const Problem& problem, const std::vector<RowFind
       all.worst_lse_ratio = std::max(all.worst_lse_ratio, row.lse_error / row.lse_bound);
   }
   if (errors.empty()) return invalid_argument("none of the rows looked at sees a key");
-  double sum = 0;
-  for (const double square : squares) sum += square;
-  all.output_rms = std::sqrt(sum / static_cast<double>(squares.size()));
+  all.output_rms = root_mean_square(outputs);
   all.absolute = summary(errors, bounds);
   const double largest_ulp_bound = largest(ulp_bounds);
   all.ulp = {median(ulps), largest(ulps), median(ulp_bounds), largest_ulp_bound};
@@ -252,9 +257,10 @@ Result<BoundFindings> run_bound(const BoundJob& job) {
   if (problem.rows() == 0 || problem.head_dim_v == 0)
     return invalid_argument("the problem has no output, so there is no error to bound");
   const Outputs outputs = properties::run_kernel(*job.kernel, *job.on);
-  if (!outputs.status.ok())
-    return Status{outputs.status.code(),
-                  job.kernel->description().name + ": " + outputs.status.message()};
+  if (const auto verdict = properties::stopped(outputs, *job.on))
+    return Status{
+        verdict->outcome == Outcome::crash ? StatusCode::kernel_failed : outputs.status.code(),
+        job.kernel->description().name + ": " + outputs.status.message()};
   const std::vector<Index> rows = sampled_rows(problem.rows(), wanted_rows(job));
   std::vector<RowFindings> found(rows.size());
   const RowJob row_job(job, outputs);

@@ -51,6 +51,7 @@ struct BoundFindings {
   double worst_ratio = 0;  ///< error / bound
   std::string worst_element;
   double worst_lse_ratio = 0;
+  bool violated = false;            ///< something is certainly beyond its bound
   double probable_median = 0;       ///< of the probable errors (tier 3), absolute
   Index beyond_probable = 0;        ///< outputs beyond theirs
   std::vector<RuleFindings> rules;  ///< the certified bound first, then the tolerances

@@ -64,7 +64,7 @@ struct BoundOptions {
 
 struct WorldOptions {
   std::string kernel;  ///< or "all"; with `resume` it may be left out
-  std::string tier = "ci";
+  std::string tier;    ///< empty: ci, or that of the run that goes on
   int jobs = 0;
   std::string out;     ///< empty: attest-out/TIME
   std::string resume;  ///< folder of an earlier run; empty: begin

@@ -33,10 +33,6 @@ Result<Index> keys_of_tier(const std::string& tier) {
   return invalid_argument("unknown tier '" + tier + "'; known: smoke, ci, nightly");
 }
 
-Result<const Kernel*> kernel_of(const WorldKernel& stored) {
-  return find_kernel(stored.name);
-}
-
 WorldKernel begin_kernel(const Kernel& kernel, const Fp4World& world) {
   const Problem problem = world.wide_case(0).problem;
   return {kernel.description().name,
@@ -47,8 +43,9 @@ WorldKernel begin_kernel(const Kernel& kernel, const Fp4World& world) {
           {}};
 }
 
-Result<WorldState> begin_state(const WorldOptions& options, const Fp4World& world) {
-  WorldState state{options.tier, world.keys(), {}, 0};
+Result<WorldState> begin_state(const WorldOptions& options, const std::string& tier,
+                               const Fp4World& world) {
+  WorldState state{tier, world.keys(), {}, 0};
   if (options.kernel == "all") {
     for (const auto& kernel : kernels::builtin_kernels())
       state.kernels.push_back(begin_kernel(*kernel, world));
@@ -78,7 +75,7 @@ Result<WorldState> continued_state(const WorldOptions& options, WorldState store
   };
   if (stored.kernels.empty()) return refused("has no kernel");
   for (WorldKernel& kernel : stored.kernels) {
-    const Result<const Kernel*> found = kernel_of(kernel);
+    const Result<const Kernel*> found = find_kernel(kernel.name);
     if (!found.ok()) return refused(found.status().message());
     WorldKernel fresh = begin_kernel(*found.value(), world);
     if (fresh.version != kernel.version || fresh.tilings.size() != kernel.tilings.size())
@@ -91,15 +88,16 @@ Result<WorldState> continued_state(const WorldOptions& options, WorldState store
         !is_in_world(tally.first_violation, kernel, world))
       return refused("names inputs that this world does not have");
   }
-  const bool same = options.kernel.empty() || options.kernel == "all" ||
-                    (stored.kernels.size() == 1 && stored.kernels[0].name == options.kernel);
+  const bool is_all = stored.kernels.size() == kernels::builtin_kernels().size();
+  const bool is_one = stored.kernels.size() == 1 && stored.kernels[0].name == options.kernel;
+  const bool same = options.kernel.empty() || (options.kernel == "all" ? is_all : is_one);
   if (!same) return refused("is a run of other kernels than " + options.kernel);
   return stored;
 }
 
 std::string replay_of(const WorldElement& element, const WorldKernel& kernel, const Fp4World& world,
                       std::string_view law) {
-  const Result<const Kernel*> named = kernel_of(kernel);
+  const Result<const Kernel*> named = find_kernel(kernel.name);
   const properties::Case alone =
       world.single_case(element.pair, element.column, kernel.tilings[element.tiling]);
   return replay_command_line(*named.value(), alone, law, {});
@@ -125,7 +123,7 @@ std::string failure_text(const WorldElement& element, const WorldKernel& kernel,
   found.verdict.worst_ratio = element.ratio;
   std::string text = render_found_text(found) + values_text(alone);
   const properties::Law* const law = properties::find_law(found.law);
-  const Verdict again = properties::check_case(*kernel_of(kernel).value(), *law, alone);
+  const Verdict again = properties::check_case(*find_kernel(kernel.name).value(), *law, alone);
   if (again.outcome != Outcome::fail)
     text += "  (not when it is computed alone: it needs the other columns of its row)\n";
   return text + fmt::format("replay     {}\n\n", replay_of(element, kernel, world, found.law));
@@ -142,7 +140,7 @@ Status run_kernel_world(WorldState& state, WorldKernel& kernel, const Fp4World& 
                         const std::atomic<bool>& stop, WorldProgress& progress,
                         WorldFolder& folder) {
   if (!kernel.found.failure.empty()) return {};  // an earlier run ended there
-  const Kernel& under_test = *kernel_of(kernel).value();
+  const Kernel& under_test = *find_kernel(kernel.name).value();
   std::atomic<bool> leave{false};
   Status status;
   properties::WorldPlan plan{&world, &under_test, kernel.tilings, kernel.groups_done, jobs, &leave};
@@ -228,7 +226,7 @@ int finish(const WorldState& state, const Fp4World& world, const std::filesystem
              values, reports::count_text(violations, "violation"),
              reports::seconds_text(state.seconds), jobs, folder.string());
   if (!complete && !failed)
-    fmt::print("interrupted at {:.2f} %; go on with: attest world --resume {}\n", 100 * share,
+    fmt::print("interrupted at {:.2f} %; go on with: attest world --resume '{}'\n", 100 * share,
                folder.string());
   if (failed) return kernel_crashed;
   if (violated) return violation;
@@ -244,18 +242,20 @@ int world_command(const WorldOptions& options) {
     return usage("world needs a KERNEL, or 'all', or --resume DIR (attest --help)");
   if (continues && !options.out.empty()) return usage("--resume and --out exclude each other");
   WorldState stored;
-  std::string tier = options.tier;
+  std::string tier = options.tier.empty() ? "ci" : options.tier;
   if (continues) {
     auto loaded = load_world(options.resume);
     if (!loaded.ok()) return usage(loaded.status().message());
     stored = std::move(loaded).value();
+    if (!options.tier.empty() && options.tier != stored.tier)
+      return usage("--resume goes on with tier " + stored.tier + ", not " + options.tier);
     tier = stored.tier;
   }
   const Result<Index> keys = keys_of_tier(tier);
   if (!keys.ok()) return usage(keys.status().message());
   const Fp4World world(keys.value());
-  auto made =
-      continues ? continued_state(options, std::move(stored), world) : begin_state(options, world);
+  auto made = continues ? continued_state(options, std::move(stored), world)
+                        : begin_state(options, tier, world);
   if (!made.ok()) return usage(made.status().message());
   WorldState state = std::move(made).value();
   const auto folder = make_run_folder(continues ? options.resume : options.out);

@@ -123,7 +123,7 @@ TEST_F(World, AnInterruptedRunHasNotPassedAndSaysHowToGoOn) {
   EXPECT_EQ(finished.err, "");
   EXPECT_THAT(finished.out, HasSubstr("\nUNDECIDED  268435456 inputs  "));
   EXPECT_THAT(last_line(finished.out),
-              AllOf(StartsWith("interrupted at "), HasSubstr("attest world --resume cut")));
+              AllOf(StartsWith("interrupted at "), HasSubstr("attest world --resume 'cut'")));
 }
 
 TEST_F(World, BadInputIsRefusedAndNamed) {

@@ -14,6 +14,13 @@ namespace attest {
 using Wide = long double;
 static_assert(std::numeric_limits<Wide>::min_exponent < -4000);
 
+/// Covers the rounding of every formula of the bounds: sums of at most 2^20 non-negative terms, and
+/// one difference 1 - x with x <= 1 - kSmallestGap.
+inline constexpr double kEvaluationSlack = 1 + 0x1p-30;
+inline constexpr double kSmallestGap = 0x1p-12;
+inline constexpr double kSmallestNumber = std::numeric_limits<double>::denorm_min();
+
+/// Upper bound of the magnitude of an exact value, but for its own rounding.
 inline Wide magnitude_upper(const Enclosure& exact) {
   return std::abs(Wide{exact.high}) + std::abs(Wide{exact.low}) + Wide{exact.radius};
 }

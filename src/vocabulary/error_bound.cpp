@@ -55,17 +55,17 @@ double unread_values(const DeclaredAccuracy& accuracy, const RowFacts& facts,
 double output_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const RowTerms& terms,
                     const ColumnSums& sums, std::size_t column) {
   const double om = product_underflow(accuracy);
-  const WideReal output = magnitude_upper(facts.output[column]);
-  const WideReal b1 = WideReal{sums.centred[column]} / (1 - terms.g_lower_gap);
-  const WideReal b2 =
-      (1 + terms.kappa_gap) * WideReal{sums.summed[column]} + terms.kappa_gap * (output + b1);
+  const Wide output = magnitude_upper(facts.output[column]);
+  const Wide b1 = Wide{sums.centred[column]} / (1 - terms.g_lower_gap);
+  const Wide b2 =
+      (1 + terms.kappa_gap) * Wide{sums.summed[column]} + terms.kappa_gap * (output + b1);
   const double unread = unread_values(accuracy, facts, terms);
-  const WideReal underflow =
-      terms.growth * (WideReal{sums.underflow[column]} + WideReal{terms.operations} * om +
-                      WideReal{terms.additions} * addition_underflow(accuracy) + unread) +
-      WideReal{terms.sum_underflow} * (output + b1 + b2);
-  const WideReal b3 = (1 + terms.kappa_gap) * underflow / terms.sum_lower;
-  WideReal bound = b1 + b2 + b3 + om;
+  const Wide underflow =
+      terms.growth * (Wide{sums.underflow[column]} + Wide{terms.operations} * om +
+                      Wide{terms.additions} * addition_underflow(accuracy) + unread) +
+      Wide{terms.sum_underflow} * (output + b1 + b2);
+  const Wide b3 = (1 + terms.kappa_gap) * underflow / terms.sum_lower;
+  Wide bound = b1 + b2 + b3 + om;
   if (accuracy.output_format)
     bound += accuracy.output_format->unit_roundoff * (output + bound) +
              underflow_of(accuracy, *accuracy.output_format);
@@ -76,13 +76,13 @@ double output_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, con
 double lse_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const RowTerms& terms) {
   const double u = accuracy.format.unit_roundoff;
   const double om = product_underflow(accuracy);
-  WideReal upper = 0;
-  WideReal lower = 0;
+  Wide upper = 0;
+  Wide lower = 0;
   double score_size = terms.delta_max;
   for (std::size_t j = 0; j < facts.keys.size(); ++j) {
     const double lambda = terms.z[j] + terms.nl[j];
-    upper += WideReal{facts.probability[j]} * std::expm1(lambda);
-    lower += WideReal{facts.probability[j]} * -std::expm1(-lambda);
+    upper += Wide{facts.probability[j]} * std::expm1(lambda);
+    lower += Wide{facts.probability[j]} * -std::expm1(-lambda);
     score_size =
         std::max(score_size, std::abs(facts.score[j]) + facts.score_radius[j] + terms.delta_max);
   }
@@ -100,9 +100,9 @@ double lse_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const 
   const double maximum_error = folded ? terms.shift_error + 3 * u * (1 + 3 * u) * score_size : 0;
   const double roundings = folded ? std::expm1(3 * u) : u;
   const double before = xi + log_error + maximum_error;
-  return (before + roundings * (magnitude_upper(facts.lse) + before) + 4 * om +
-          addition_underflow(accuracy)) *
-         kEvaluationSlack;
+  return static_cast<double>((before + roundings * (magnitude_upper(facts.lse) + before) + 4 * om +
+                              addition_underflow(accuracy)) *
+                             kEvaluationSlack);
 }
 
 RowBound theorems_1_and_2(const DeclaredAccuracy& accuracy, const RowFacts& facts,
@@ -161,19 +161,19 @@ SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& fac
   const std::size_t columns = facts.output.size();
   bound.row_max = (terms.delta_max + terms.lag) * kEvaluationSlack;
   const double shift = terms.shift_error;
-  WideReal row_sum = 0;
-  std::vector<WideReal> numerator(columns);
-  std::vector<WideReal> lost(columns, WideReal{terms.operations} * product_underflow(accuracy) +
-                                          WideReal{terms.additions} * addition_underflow(accuracy) +
-                                          unread_values(accuracy, facts, terms));
+  Wide row_sum = 0;
+  std::vector<Wide> numerator(columns);
+  std::vector<Wide> lost(columns, Wide{terms.operations} * product_underflow(accuracy) +
+                                      Wide{terms.additions} * addition_underflow(accuracy) +
+                                      unread_values(accuracy, facts, terms));
   for (std::size_t j = 0; j < facts.keys.size(); ++j) {
-    const WideReal p = facts.probability[j];
+    const Wide p = facts.probability[j];
     row_sum += p * std::expm1(terms.z[j] + terms.nl[j] + shift);
-    const WideReal weight = p * std::expm1(terms.z[j] + terms.na[j] + shift);
+    const Wide weight = p * std::expm1(terms.z[j] + terms.na[j] + shift);
     for (std::size_t c = 0; c < columns; ++c) {
       const double value = std::abs(facts.value[j * columns + c]);
       numerator[c] += weight * value;
-      lost[c] += WideReal{terms.numerator_underflow[j]} * value;
+      lost[c] += Wide{terms.numerator_underflow[j]} * value;
     }
   }
   bound.row_sum =
@@ -184,6 +184,10 @@ SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& fac
         static_cast<double>((numerator[c] * row_sum_upper + terms.growth * lost[c]) *
                             kEvaluationSlack) +
         kSmallestNumber);
+  const bool finite = std::isfinite(bound.row_max) && std::isfinite(bound.row_sum) &&
+                      std::all_of(bound.numerator.begin(), bound.numerator.end(),
+                                  [](double limit) { return std::isfinite(limit); });
+  if (!finite) bound.unproven = kNotFinite;
   return bound;
 }
 

@@ -144,10 +144,14 @@ DeclaredAccuracy accuracy_of(const VariantRow& row) {
 
 /// Largest share of its bound that an output or an lse of the row takes.
 double worst_ratio(const RowBound& bound, const RowFacts& facts, const NormalisedRow<float>& got) {
-  double worst = facts.lse.distance_lower(static_cast<double>(got.lse)) / bound.lse;
+  double worst = 0;
+  const auto add = [&](const Enclosure& want, float value, double limit) {
+    const double ratio = want.distance_lower(static_cast<double>(value)) / limit;
+    worst = std::isnan(ratio) ? kInfinity : std::max(worst, ratio);
+  };
+  add(facts.lse, got.lse, bound.lse);
   for (std::size_t c = 0; c < got.output.size(); ++c)
-    worst = std::max(worst, facts.output[c].distance_lower(static_cast<double>(got.output[c])) /
-                                bound.output[c]);
+    add(facts.output[c], got.output[c], bound.output[c]);
   return worst;
 }
 

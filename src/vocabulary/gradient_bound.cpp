@@ -12,9 +12,6 @@ namespace attest {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Covers the rounding of every formula below: sums of at most 2^20 non-negative terms.
-constexpr double kEvaluationSlack = 1 + 0x1p-30;
-constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 
 class BoundEvaluation {
  public:
@@ -267,7 +264,7 @@ class BoundEvaluation {
     expect_finite(value.size(), std::min(output_.max_finite, accuracy_.format.max_finite),
                   "a gradient may overflow its format");
     limit = static_cast<double>(cast(value, output_).error * kEvaluationSlack) * kEvaluationSlack +
-            kSmallest;
+            kSmallestNumber;
   }
 
   const DeclaredGradientAccuracy& accuracy_;

@@ -12,9 +12,9 @@ struct PartWeights {
   std::vector<double> z;      ///< Z_i
   double child_error = 0;     ///< largest Bl_i
   double accumulation = 0;    ///< N
-  WideReal gap = 0;           ///< 1 - G_lo
-  WideReal upper = 0;         ///< sum pi_i (e^{Z_i + N} - 1)
-  WideReal lower = 0;         ///< sum pi_i (1 - e^{-Z_i - N})
+  Wide gap = 0;               ///< 1 - G_lo
+  Wide upper = 0;             ///< sum pi_i (e^{Z_i + N} - 1)
+  Wide lower = 0;             ///< sum pi_i (1 - e^{-Z_i - N})
 };
 
 PartWeights weigh_parts(const DeclaredAccuracy& accuracy, const RowFacts& whole,
@@ -42,9 +42,9 @@ PartWeights weigh_parts(const DeclaredAccuracy& accuracy, const RowFacts& whole,
     const double share = std::exp(lse - whole.lse.high + reading) * (1 + 0x1p-40);
     weights.z.push_back(z);
     weights.share.push_back(share);
-    weights.gap += WideReal{share} * -std::expm1(-z);
-    weights.upper += WideReal{share} * std::expm1(z + weights.accumulation);
-    weights.lower += WideReal{share} * -std::expm1(-z - weights.accumulation);
+    weights.gap += Wide{share} * -std::expm1(-z);
+    weights.upper += Wide{share} * std::expm1(z + weights.accumulation);
+    weights.lower += Wide{share} * -std::expm1(-z - weights.accumulation);
   }
   return weights;
 }
@@ -55,25 +55,26 @@ double merged_output_bound(const DeclaredAccuracy& accuracy, const Enclosure& wh
   const double n = weights.accumulation;
   const auto s = static_cast<double>(parts.size());
   const double om = product_underflow(accuracy);
-  WideReal error = 0;
-  WideReal magnitudes = 0;
+  Wide error = 0;
+  Wide magnitudes = 0;
   double largest = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Enclosure& own = parts[i].facts->output[c];
     const double own_bound = parts[i].bound->output[c];
-    const double magnitude = magnitude_upper(own) + own_bound;
+    const auto magnitude =
+        static_cast<double>((magnitude_upper(own) + own_bound) * kEvaluationSlack);
     magnitudes += magnitude;
     largest = std::max(largest, magnitude);
     const double apart = whole.distance_upper(own.high) + std::abs(own.low) + own.radius;
-    const WideReal share = WideReal{weights.share[i]} / (1 - weights.gap);
+    const Wide share = Wide{weights.share[i]} / (1 - weights.gap);
     error += share * std::expm1(weights.z[i]) * apart;
     error += share * std::exp(weights.z[i]) *
-             (own_bound * std::exp(n) + std::expm1(n) * WideReal{magnitude});
+             (own_bound * std::exp(n) + std::expm1(n) * Wide{magnitude});
   }
   // Weights that underflow, products that underflow; the sum of the weights is at least 1.
-  const WideReal lost = WideReal{accuracy.exp_absolute_error} * (magnitudes + s * largest) +
-                        s * om + 2 * s * addition_underflow(accuracy) * (1 + largest);
-  WideReal bound = error + std::exp(2 * n) * lost + om;
+  const Wide lost = Wide{accuracy.exp_absolute_error} * (magnitudes + s * largest) + s * om +
+                    2 * s * addition_underflow(accuracy) * (1 + largest);
+  Wide bound = error + std::exp(2 * n) * lost + om;
   if (accuracy.output_format)
     bound += accuracy.output_format->unit_roundoff * (magnitude_upper(whole) + bound) +
              underflow_of(accuracy, *accuracy.output_format);
@@ -90,9 +91,10 @@ double merged_lse_bound(const DeclaredAccuracy& accuracy, const RowFacts& whole,
       2 * s * (accuracy.exp_absolute_error + om + addition_underflow(accuracy));
   const double log_error = accuracy.log_relative_error * (std::log(s) + xi + weights.child_error) +
                            accuracy.log_absolute_error;
-  return (xi + log_error + u * (magnitude_upper(whole.lse) + xi + log_error + std::log(s)) + om +
-          addition_underflow(accuracy)) *
-         kEvaluationSlack;
+  return static_cast<double>((xi + log_error +
+                              u * (magnitude_upper(whole.lse) + xi + log_error + std::log(s)) + om +
+                              addition_underflow(accuracy)) *
+                             kEvaluationSlack);
 }
 
 }  // namespace

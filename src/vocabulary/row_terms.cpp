@@ -108,11 +108,11 @@ class KeyErrors {
 
 void relative_errors(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTerms& terms) {
   const std::size_t n = facts.keys.size();
-  WideReal g_lower_gap = 0;
-  WideReal g_upper_gap = 0;
+  Wide g_lower_gap = 0;
+  Wide g_upper_gap = 0;
   for (std::size_t j = 0; j < n; ++j) {
-    g_lower_gap += WideReal{facts.probability[j]} * -std::expm1(-terms.z[j]);
-    g_upper_gap += WideReal{facts.probability[j]} * std::expm1(terms.z[j]);
+    g_lower_gap += Wide{facts.probability[j]} * -std::expm1(-terms.z[j]);
+    g_upper_gap += Wide{facts.probability[j]} * std::expm1(terms.z[j]);
   }
   terms.g_lower_gap = static_cast<double>(g_lower_gap);
   double eta_denominator = 0;
@@ -172,10 +172,6 @@ void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTer
 }
 
 }  // namespace
-
-double magnitude_upper(const Enclosure& enclosure) {
-  return (std::abs(enclosure.high) + std::abs(enclosure.low)) * kEvaluationSlack + enclosure.radius;
-}
 
 double largest_value(const RowFacts& facts) {
   double largest = 0;
@@ -255,7 +251,7 @@ RowBound finite_or_unproven(RowBound bound) {
   const bool finite =
       std::isfinite(bound.lse) && std::all_of(bound.output.begin(), bound.output.end(),
                                               [](double limit) { return std::isfinite(limit); });
-  return finite ? bound : unproven_bound("the bound is not finite", bound.output.size());
+  return finite ? bound : unproven_bound(kNotFinite, bound.output.size());
 }
 
 }  // namespace attest

@@ -8,18 +8,9 @@
 #include <vector>
 
 #include "attest/error_bound.hpp"
+#include "computed.hpp"
 
 namespace attest {
-
-/// Covers the rounding of every formula of the bounds: sums of at most 2^20 non-negative terms, and
-/// one difference 1 - x with x <= 1 - kSmallestGap.
-inline constexpr double kEvaluationSlack = 1 + 0x1p-30;
-inline constexpr double kSmallestGap = 0x1p-12;
-inline constexpr double kSmallestNumber = std::numeric_limits<double>::denorm_min();
-
-/// Sums are formed in the widest type, so that a bound of subnormal values does not underflow.
-using WideReal = long double;
-static_assert(std::numeric_limits<WideReal>::min_exponent < -4000);
 
 /// Absolute error of a rounding to `format` below its normal range; casts flush where operations
 /// do.
@@ -30,9 +21,6 @@ double product_underflow(const DeclaredAccuracy& accuracy);
 double addition_underflow(const DeclaredAccuracy& accuracy);
 /// -ln(1 - e): how far a factor 1 + t with |t| <= e can be from 1 in the log domain.
 double log_domain(double relative_error);
-
-/// Upper bound of the magnitude of an exact value.
-double magnitude_upper(const Enclosure& enclosure);
 
 double largest_value(const RowFacts& facts);
 
@@ -73,6 +61,7 @@ RowBound unproven_bound(std::string reason, std::size_t columns);
 bool output_may_overflow(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                          const RowBound& bound);
 
+inline constexpr const char* kNotFinite = "the bound is not finite";
 /// An infinite bound would accept everything.
 RowBound finite_or_unproven(RowBound bound);
 
