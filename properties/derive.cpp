@@ -63,7 +63,8 @@ Case with_explicit_bits(Case from) {
   for (Index query = 0; query < problem.seq_q; ++query)
     for (Index key = 0; key < problem.seq_kv; ++key)
       bits.visible.push_back(visible(problem, 0, query, key));
-  from.problem.mask = {std::nullopt, std::move(bits)};
+  from.problem.mask = {};
+  from.problem.mask.bits = std::move(bits);
   return from;
 }
 
@@ -93,7 +94,8 @@ Case single_row(const Case& from, const RowIndex& row) {
   MaskBits bits{1, problem.seq_kv, {}};
   for (Index key = 0; key < problem.seq_kv; ++key)
     bits.visible.push_back(visible(member.problem, 0, row.query, key));
-  problem.mask = {std::nullopt, std::move(bits)};
+  problem.mask = {};
+  problem.mask.bits = std::move(bits);
   single.q = filled(problem.dtype, problem.q_extents(), [&](Index, Index, Index, Index column) {
     return member.q.get(0, row.head, row.query, column);
   });

@@ -51,6 +51,8 @@ struct DeclaredAccuracy {
   Index softcap_roundings = 2;     ///< roundings in cap * tanh(x / cap) beside the one of tanh
   double tanh_relative_error = 0;  ///< of the softcap
   double bias_relative_error = 0;  ///< of a bias that the kernel computes itself (ALiBi)
+  double value_relative_error =
+      0;  ///< [u_v] of v as the kernel reads it: a descale that it applies
 
   ExpForm exp_form = ExpForm::natural;
   double exp_relative_error = 0;  ///< [eps] of exp (or exp2), result in the normal range

@@ -15,6 +15,16 @@
 
 namespace attest {
 
+/// A number added to every score of a row: a bias, an ALiBi term or an additive mask.
+struct ScoreAddend {
+  std::vector<double> value;  ///< per visible key, exact
+  bool before_softcap = false;
+  bool computed =
+      false;  ///< the kernel forms it itself, with DeclaredAccuracy::bias_relative_error
+
+  friend bool operator==(const ScoreAddend&, const ScoreAddend&) = default;
+};
+
 /// What the exact row looks like: the bound's only knowledge of q, k and v.
 /// All vectors over keys hold the visible keys in ascending order, and after them the sink, if
 /// there is one, as a key kSinkKey with score_magnitude 0 and value 0.

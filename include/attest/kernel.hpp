@@ -3,10 +3,12 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "attest/accuracy.hpp"
+#include "attest/gradient_bound.hpp"
 #include "attest/problem.hpp"
 #include "attest/status.hpp"
 #include "attest/summary.hpp"
@@ -25,6 +27,45 @@ struct Conventions {
   EmptyLse empty_lse = EmptyLse::minus_infinity;
 };
 
+/// Parts of a problem that not every kernel knows.
+enum class Feature {
+  window,
+  keep_first,
+  prefix,
+  chunk,
+  segments,
+  block_mask,
+  additive_mask,
+  softcap,
+  score_order,  ///< additions before softcap
+  bias,
+  alibi,
+  sink,
+  qv,
+  v_is_k_view,
+  descales,
+  mixed_dtypes,  ///< q, k, v of different types
+  out_dtype,     ///< out of another type than q
+  query_lengths,
+  left_padding,
+  paged,
+  packed_rows,  ///< Layout::Order::thd
+  lse_base_two,
+  lse_max_sum,
+  empty_nan,
+  empty_mean,
+  empty_lse,  ///< any Problem::empty_lse; without it: the one of the conventions
+  backward,   ///< dq, dk, dv
+  dbias,
+  dsink,
+  dlse,
+};
+
+std::string_view to_string(Feature feature);
+std::span<const Feature> all_features();
+/// The features that a problem needs, in the order of the enumeration.
+std::vector<Feature> features_of(const Problem& problem);
+
 /// What a kernel can do. A call outside of it is `unsupported`, which a check counts as skipped.
 struct Capabilities {
   std::vector<Dtype> dtypes;
@@ -36,6 +77,7 @@ struct Capabilities {
   bool mask_bits = true;
   bool reject = true;  ///< offers AllMaskedPolicy::reject; `zero` is offered by every kernel
   Conventions conventions = {};
+  std::vector<Feature> features = {};
 };
 
 struct KernelDescription {
@@ -45,14 +87,39 @@ struct KernelDescription {
   Capabilities capabilities;
 };
 
-/// Tensors of one forward call. out and lse are written completely and nothing else is;
-/// lse.data is null iff the problem asks for no lse. Views may have any strides.
+/// Tensors of one forward call, as attest/storage.hpp lays them out. out and lse are written
+/// completely and nothing else is; what the problem does not have is null. Views may have any
+/// strides.
 struct ForwardViews {
   ConstTensorRef q;
   ConstTensorRef k;
   ConstTensorRef v;
   TensorRef out;
   TensorRef lse;
+  ConstTensorRef bias = {};
+  ConstTensorRef sink = {};
+  ConstTensorRef qv = {};
+};
+
+/// Tensors of one backward call: the inputs and results of the forward call, what arrives at the
+/// results, and the gradients to be written completely. dq, dk, dv have the types and the storage
+/// of q, k, v; slots of k and v that hold no key get nothing. dbias and dsink have the extents of
+/// bias and sink and the compute dtype.
+struct BackwardViews {
+  ConstTensorRef q;
+  ConstTensorRef k;
+  ConstTensorRef v;
+  ConstTensorRef out;
+  ConstTensorRef lse;  ///< natural
+  ConstTensorRef dout;
+  ConstTensorRef dlse = {};
+  ConstTensorRef bias = {};
+  ConstTensorRef sink = {};
+  TensorRef dq = {};
+  TensorRef dk = {};
+  TensorRef dv = {};
+  TensorRef dbias = {};
+  TensorRef dsink = {};
 };
 
 /// How a kernel summarises a row, for kernels that show partial results. The defaults are the
@@ -101,6 +168,14 @@ class Kernel {
   virtual Status forward(const Problem& problem, const Tiling& tiling,
                          const ForwardViews& views) const = 0;
 
+  /// True for every problem with Problem::backward that the kernel supports.
+  virtual DeclaredGradientAccuracy gradient_accuracy(const Problem&) const { return {}; }
+
+  /// Computes the gradients that problem.backward asks for. Checks the call with
+  /// check_backward_call first and never throws.
+  virtual Status backward(const Problem& problem, const Tiling& tiling,
+                          const BackwardViews& views) const;
+
   /// Null when the kernel shows no partial results.
   virtual const SummaryOps<float>* summary_ops_f32() const { return nullptr; }
   virtual const SummaryOps<double>* summary_ops_f64() const { return nullptr; }
@@ -120,6 +195,9 @@ Status check_support(const Capabilities& capabilities, const Problem& problem);
 /// Whether problem, tiling and views are valid and fit together. Every kernel calls it once.
 Status check_call(const Capabilities& capabilities, const Problem& problem, const Tiling& tiling,
                   const ForwardViews& views);
+
+Status check_backward_call(const Capabilities& capabilities, const Problem& problem,
+                           const Tiling& tiling, const BackwardViews& views);
 
 /// The status of AllMaskedPolicy::reject.
 Status all_masked_row(const RowIndex& row);

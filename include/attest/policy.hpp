@@ -5,24 +5,52 @@
 
 namespace attest {
 
-/// What a row with no visible key gives.
+/// What the output of a row with no visible key and no sink is. Its lse is Problem::empty_lse.
 enum class AllMaskedPolicy {
-  zero,    ///< output exactly 0, lse = -inf, no effect on any other row
+  zero,    ///< exactly 0, no effect on any other row
   reject,  ///< StatusCode::all_masked_row that names the first such row in (batch, head, query)
            ///< order
+  nan,     ///< NaN in every column
+  mean,    ///< the mean of v over all keys of the batch member, as finite mask values make it
+  any,     ///< not looked at
 };
 
-/// Which log-sum-exp a problem asks for.
+/// Which log-sum-exp a problem asks for. Every form is -inf (max_sum: row_max -inf, row_sum 0) for
+/// a row that sees nothing, unless Problem::empty_lse says otherwise.
 enum class LseForm {
-  none,     ///< no lse output
-  natural,  ///< row_max + ln(row_sum), base e; -inf for a row with no visible key
+  none,      ///< no lse output
+  natural,   ///< row_max + ln(row_sum), base e
+  base_two,  ///< the same divided by ln 2
+  max_sum,   ///< two columns: any finite number m not far below row_max, and sum exp(s - m)
 };
 
 constexpr std::string_view to_string(AllMaskedPolicy policy) {
-  return policy == AllMaskedPolicy::zero ? "zero" : "reject";
+  switch (policy) {
+    case AllMaskedPolicy::zero:
+      return "zero";
+    case AllMaskedPolicy::reject:
+      return "reject";
+    case AllMaskedPolicy::nan:
+      return "nan";
+    case AllMaskedPolicy::mean:
+      return "mean";
+    case AllMaskedPolicy::any:
+      break;
+  }
+  return "any";
 }
 constexpr std::string_view to_string(LseForm form) {
-  return form == LseForm::none ? "none" : "ln";
+  switch (form) {
+    case LseForm::none:
+      return "none";
+    case LseForm::natural:
+      return "ln";
+    case LseForm::base_two:
+      return "log2";
+    case LseForm::max_sum:
+      break;
+  }
+  return "max_sum";
 }
 
 }  // namespace attest

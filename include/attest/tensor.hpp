@@ -1,9 +1,10 @@
 // An owning dense tensor of rank 4 whose element type is known at run time.
 #pragma once
 
-#include <cstring>
+#include <cstddef>
 #include <vector>
 
+#include "attest/element.hpp"
 #include "attest/tensor_view.hpp"
 
 namespace attest {
@@ -31,21 +32,13 @@ class Tensor {
   TensorRef ref() { return {bytes_.data(), dtype_, extents_, strides_}; }
   ConstTensorRef ref() const { return {bytes_.data(), dtype_, extents_, strides_}; }
 
-  /// Element as a double: exact for both element types.
+  /// Element as a double: exact for every element type.
   double get(Index b, Index h, Index row, Index column) const {
-    const std::byte* at = bytes_.data() + offset(b, h, row, column);
-    if (dtype_ == Dtype::f32) return static_cast<double>(load<float>(at));
-    return load<double>(at);
+    return load_element(dtype_, bytes_.data() + offset(b, h, row, column));
   }
   /// Rounds to the element type.
   void set(Index b, Index h, Index row, Index column, double value) {
-    std::byte* at = bytes_.data() + offset(b, h, row, column);
-    if (dtype_ == Dtype::f32) {
-      const float rounded = static_cast<float>(value);
-      std::memcpy(at, &rounded, sizeof rounded);
-    } else {
-      std::memcpy(at, &value, sizeof value);
-    }
+    store_element(dtype_, bytes_.data() + offset(b, h, row, column), value);
   }
 
  private:
@@ -54,13 +47,6 @@ class Tensor {
                                     column * strides_[3]) *
            size_of(dtype_);
   }
-  template <class Real>
-  static Real load(const std::byte* at) {
-    Real value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  }
-
   Dtype dtype_ = Dtype::f32;
   Extents extents_{};
   Strides strides_{};

@@ -98,7 +98,8 @@ TEST(Classify, AgreesWithCountingForAllRectanglesOfAllSmallProblems) {
       for (Index length = 0; length <= seq_kv; ++length) problem.key_lengths.push_back(length);
       for (const auto& causal : causal_masks(seq_q, seq_kv))
         for (const auto& bits : bit_masks(seq_q, seq_kv)) {
-          problem.mask = {causal, bits};
+          problem.mask.causal = causal;
+          problem.mask.bits = bits;
           expect_classes_as_counted(problem);
           if (HasFatalFailure()) return;
         }

@@ -1,34 +1,101 @@
 #include "attest/kernel.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace attest {
 namespace {
 
-Status check_view(const char* name, const void* data, Dtype dtype, const Extents& got,
-                  const Extents& want, Dtype want_dtype) {
-  const std::string prefix = std::string("tensor ") + name;
-  if (dtype != want_dtype) return invalid_argument(prefix + " has another dtype than the problem");
-  if (got != want) return invalid_argument(prefix + " has other extents than the problem");
-  const bool has_elements = std::find(want.begin(), want.end(), Index{0}) == want.end();
-  if (has_elements && data == nullptr) return invalid_argument(prefix + " is null");
+/// What the kernel means by the lse of an empty row against what the problem asks for.
+Status check_conventions(const Capabilities& capabilities, const Problem& problem) {
+  if (problem.lse == LseForm::none) return {};
+  const Conventions& means = capabilities.conventions;
+  const bool says_base = problem.lse == LseForm::natural || problem.lse == LseForm::base_two;
+  const auto wanted_base =
+      problem.lse == LseForm::base_two ? Conventions::LogBase::two : Conventions::LogBase::natural;
+  const auto& features = capabilities.features;
+  const auto has = [&](Feature feature) {
+    return std::find(features.begin(), features.end(), feature) != features.end();
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double empty_lse =
+      means.empty_lse == Conventions::EmptyLse::plus_infinity ? infinity : -infinity;
+  const bool same_empty =
+      has(Feature::empty_lse) || !problem.empty_lse || *problem.empty_lse == empty_lse;
+  if ((says_base && means.lse_base != wanted_base && !has(Feature::lse_base_two)) || !same_empty)
+    return {StatusCode::unsupported,
+            "kernel does not declare a natural lse that is -inf for a row without visible keys"};
   return {};
+}
+
+struct View {
+  const char* name;
+  const void* data;
+  Dtype dtype;
+  Extents extents;
+};
+
+template <class Ref>
+View view_of(const char* name, const Ref& ref) {
+  return {name, ref.data, ref.dtype, ref.extents};
+}
+
+Status check_view(const View& view, const Extents& want, Dtype want_dtype) {
+  const std::string prefix = std::string("tensor ") + view.name;
+  if (view.dtype != want_dtype)
+    return invalid_argument(prefix + " has another dtype than the problem");
+  if (view.extents != want) return invalid_argument(prefix + " has other extents than the problem");
+  const bool has_elements = std::find(want.begin(), want.end(), Index{0}) == want.end();
+  if (has_elements && view.data == nullptr) return invalid_argument(prefix + " is null");
+  return {};
+}
+
+/// Checks views until one is wrong; a tensor without extents does not exist and is not looked at.
+class ViewChecks {
+ public:
+  explicit ViewChecks(const Problem& problem) : problem_(problem) {}
+
+  template <class Ref>
+  ViewChecks& rows(const char* name, const Ref& ref, Index columns, Dtype dtype) {
+    return check(view_of(name, ref), stored_q_extents(problem_, columns), dtype);
+  }
+  template <class Ref>
+  ViewChecks& keys(const char* name, const Ref& ref, Index columns, Dtype dtype) {
+    return check(view_of(name, ref), stored_kv_extents(problem_, columns), dtype);
+  }
+  template <class Ref>
+  ViewChecks& other(const char* name, const Ref& ref, const Extents& want, Dtype dtype) {
+    return want == Extents{} ? *this : check(view_of(name, ref), want, dtype);
+  }
+  Status status() const { return status_; }
+
+ private:
+  ViewChecks& check(const View& view, const Extents& want, Dtype dtype) {
+    if (status_.ok()) status_ = check_view(view, want, dtype);
+    return *this;
+  }
+
+  const Problem& problem_;
+  Status status_;
+};
+
+Status check_all(const Capabilities& capabilities, const Problem& problem, const Tiling& tiling) {
+  if (Status status = validate(problem); !status.ok()) return status;
+  if (Status status = check_support(capabilities, problem); !status.ok()) return status;
+  return validate(tiling, problem.seq_kv);
 }
 
 }  // namespace
 
 Status check_support(const Capabilities& capabilities, const Problem& problem) {
-  const auto unsupported = [](const char* what) {
-    return Status{StatusCode::unsupported, std::string("kernel does not declare ") + what};
+  const auto unsupported = [](std::string_view what) {
+    return Status{StatusCode::unsupported, "kernel does not declare " + std::string(what)};
   };
   const auto& dtypes = capabilities.dtypes;
-  if (std::find(dtypes.begin(), dtypes.end(), problem.dtype) == dtypes.end())
-    return unsupported(problem.dtype == Dtype::f32 ? "dtype f32" : "dtype f64");
-  const Conventions& means = capabilities.conventions;
+  for (const Dtype dtype : {problem.dtype, problem.k_dtype(), problem.v_dtype()})
+    if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end())
+      return unsupported("dtype " + std::string(to_string(dtype)));
   if (problem.lse != LseForm::none && !capabilities.lse) return unsupported("an lse output");
-  if (problem.lse == LseForm::natural && (means.lse_base != Conventions::LogBase::natural ||
-                                          means.empty_lse != Conventions::EmptyLse::minus_infinity))
-    return unsupported("a natural lse that is -inf for a row without visible keys");
   if (problem.heads_q != problem.heads_kv && !capabilities.grouped_heads)
     return unsupported("grouped heads");
   if (!problem.key_lengths.empty() && !capabilities.key_lengths)
@@ -36,23 +103,58 @@ Status check_support(const Capabilities& capabilities, const Problem& problem) {
   if (problem.mask.bits && !capabilities.mask_bits) return unsupported("mask bits");
   if (problem.all_masked == AllMaskedPolicy::reject && !capabilities.reject)
     return unsupported("the policy reject");
-  return {};
+  const auto& features = capabilities.features;
+  for (const Feature feature : features_of(problem))
+    if (std::find(features.begin(), features.end(), feature) == features.end() &&
+        feature != Feature::empty_lse)
+      return unsupported(to_string(feature));
+  return check_conventions(capabilities, problem);
 }
 
 Status check_call(const Capabilities& capabilities, const Problem& problem, const Tiling& tiling,
                   const ForwardViews& views) {
-  if (Status status = validate(problem); !status.ok()) return status;
-  if (Status status = check_support(capabilities, problem); !status.ok()) return status;
-  if (Status status = validate(tiling, problem.seq_kv); !status.ok()) return status;
-  const auto check = [&](const char* name, const auto& view, const Extents& want) {
-    return check_view(name, view.data, view.dtype, view.extents, want, problem.dtype);
-  };
-  if (Status status = check("q", views.q, problem.q_extents()); !status.ok()) return status;
-  if (Status status = check("k", views.k, problem.k_extents()); !status.ok()) return status;
-  if (Status status = check("v", views.v, problem.v_extents()); !status.ok()) return status;
-  if (Status status = check("out", views.out, problem.out_extents()); !status.ok()) return status;
-  if (problem.lse == LseForm::none) return {};
-  return check("lse", views.lse, problem.lse_extents());
+  if (Status status = check_all(capabilities, problem, tiling); !status.ok()) return status;
+  const Index lse_columns = problem.lse_extents()[3];
+  ViewChecks checks(problem);
+  checks.rows("q", views.q, problem.head_dim, problem.dtype)
+      .keys("k", views.k, problem.head_dim, problem.k_dtype())
+      .keys("v", views.v, problem.head_dim_v, problem.v_dtype())
+      .rows("out", views.out, problem.head_dim_v, problem.out_dtype())
+      .other("bias", views.bias, problem.bias_extents(), problem.bias_dtype())
+      .other("sink", views.sink, problem.sink_extents(), problem.compute_dtype());
+  if (problem.qv) checks.rows("qv", views.qv, problem.head_dim_v, problem.dtype);
+  if (problem.lse != LseForm::none)
+    checks.rows("lse", views.lse, lse_columns, problem.compute_dtype());
+  return checks.status();
+}
+
+Status check_backward_call(const Capabilities& capabilities, const Problem& problem,
+                           const Tiling& tiling, const BackwardViews& views) {
+  if (Status status = check_all(capabilities, problem, tiling); !status.ok()) return status;
+  if (!problem.backward) return invalid_argument("the problem asks for no gradients");
+  const Index d = problem.head_dim;
+  const Index d_v = problem.head_dim_v;
+  const Dtype wide = problem.compute_dtype();
+  ViewChecks checks(problem);
+  checks.rows("q", views.q, d, problem.dtype)
+      .keys("k", views.k, d, problem.k_dtype())
+      .keys("v", views.v, d_v, problem.v_dtype())
+      .rows("out", views.out, d_v, problem.out_dtype())
+      .rows("lse", views.lse, 1, wide)
+      .rows("dout", views.dout, d_v, problem.out_dtype())
+      .rows("dq", views.dq, d, problem.dtype)
+      .keys("dk", views.dk, d, problem.k_dtype())
+      .keys("dv", views.dv, d_v, problem.v_dtype())
+      .other("bias", views.bias, problem.bias_extents(), problem.bias_dtype())
+      .other("sink", views.sink, problem.sink_extents(), wide);
+  if (problem.backward->dlse) checks.rows("dlse", views.dlse, 1, wide);
+  if (problem.backward->dbias) checks.other("dbias", views.dbias, problem.bias_extents(), wide);
+  if (problem.backward->dsink) checks.other("dsink", views.dsink, problem.sink_extents(), wide);
+  return checks.status();
+}
+
+Status Kernel::backward(const Problem&, const Tiling&, const BackwardViews&) const {
+  return {StatusCode::unsupported, "kernel does not declare backward"};
 }
 
 Status all_masked_row(const RowIndex& row) {

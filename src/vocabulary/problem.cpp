@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "attest/element.hpp"
+
 namespace attest {
 namespace {
 
@@ -68,10 +70,10 @@ Status validate(const Problem& problem) {
 }
 
 double scale_value(const Problem& problem) {
-  const double exact = problem.scale.reciprocal_sqrt
-                           ? 1.0 / std::sqrt(static_cast<double>(problem.head_dim))
-                           : problem.scale.value;
-  return problem.dtype == Dtype::f32 ? static_cast<double>(static_cast<float>(exact)) : exact;
+  const Index dims = problem.head_dim + (problem.qv ? problem.head_dim_v : 0);
+  const double exact = problem.scale.reciprocal_sqrt ? 1.0 / std::sqrt(static_cast<double>(dims))
+                                                     : problem.scale.value;
+  return rounded_to(problem.compute_dtype(), exact);
 }
 
 Index causal_offset(const Problem& problem, Index b) {
