@@ -21,7 +21,7 @@ Status check_layout(const Problem& problem) {
   const Layout& layout = problem.layout;
   if (layout.row_padding < 0) return invalid_argument("padding of rows must not be negative");
   if (layout.column_stride < 1) return invalid_argument("the stride of columns must be at least 1");
-  const Index columns = std::max({problem.head_dim, problem.head_dim_v, Index{2}});
+  const Index columns = std::max({problem.head_dim, problem.head_dim_v, problem.lse_extents()[3]});
   return check_stored(layout, stored_q_extents(problem, columns));
 }
 

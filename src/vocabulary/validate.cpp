@@ -23,7 +23,7 @@ Status check_extents(const Problem& problem) {
                             std::to_string(problem.heads_kv) + ")");
   for (const Extents& extents :
        {problem.q_extents(), problem.k_extents(), problem.v_extents(), problem.out_extents(),
-        Extents{problem.batch, problem.heads_q, problem.seq_q, 2}, problem.bias_extents()})
+        problem.lse_extents(), problem.bias_extents()})
     if (too_large(extents))
       return invalid_argument("a tensor of this problem has more than 2^56 elements");
   return {};
