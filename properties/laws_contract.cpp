@@ -1,4 +1,6 @@
 // contract.*: what a call may read, write and remember.
+#include <cstring>
+
 #include "properties/derive.hpp"
 #include "properties/judge.hpp"
 #include "properties/laws.hpp"
