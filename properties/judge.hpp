@@ -101,12 +101,12 @@ struct JudgedRow {
 /// they differ at most by the sum of their bounds.
 void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset = 0);
 
-/// Runs body(row) for every output row of a problem.
+/// Runs body(row) for every output row of a problem; rows beyond the query lengths are none.
 template <class Body>
 void for_each_row(const Problem& problem, Body&& body) {
   for (Index b = 0; b < problem.batch; ++b)
     for (Index h = 0; h < problem.heads_q; ++h)
-      for (Index query = 0; query < problem.seq_q; ++query) body(RowIndex{b, h, query});
+      for (Index query = 0; query < problem.query_length(b); ++query) body(RowIndex{b, h, query});
 }
 
 }  // namespace attest::properties
