@@ -64,6 +64,13 @@ enum class Part { out, lse };
 /// Largest |value| of a column that the row's softmax weighs: sum_j p_j |v_jc|.
 double value_magnitude(const RowFacts& facts, std::size_t column);
 
+/// The exact lse of a row in the form of its problem (max_sum: as m + ln l), and its bound.
+struct LseTruth {
+  Enclosure exact;
+  double bound = 0;
+};
+LseTruth lse_truth(const reference::CertifiedRow& row);
+
 /// Whether the bound of an element is smaller than what it limits.
 bool informative_output(const reference::CertifiedRow& row, std::size_t column);
 bool informative_lse(const reference::CertifiedRow& row);
@@ -97,8 +104,8 @@ struct JudgedRow {
   const reference::CertifiedRow& truth;
 };
 
-/// Two computed rows that are equal in exact arithmetic, lse apart by `lse_offset` (right - left):
-/// they differ at most by the sum of their bounds.
+/// Two computed rows that are equal in exact arithmetic, natural lse apart by `lse_offset` (right -
+/// left) unless they see nothing: they differ at most by the sum of their bounds.
 void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset = 0);
 
 /// Runs body(row) for every output row of a problem; rows beyond the query lengths are none.

@@ -1,6 +1,9 @@
 #include "properties/run_kernel.hpp"
 
+#include <cmath>
 #include <utility>
+
+#include "reference/visibility.hpp"
 
 namespace attest::properties {
 namespace {
@@ -19,9 +22,29 @@ Outputs run_stored(const Kernel& kernel, const Case& on, ForwardViews views) {
   return outputs;
 }
 
+/// Overwrites what the problem does not look at in rows that see nothing.
+void forget_unasked(const Problem& problem, Outputs& outputs) {
+  const bool any_output = problem.all_masked == AllMaskedPolicy::any;
+  const bool any_lse = !problem.empty_lse && problem.lse != LseForm::none;
+  if (problem.sink || !(any_output || any_lse)) return;
+  for (Index b = 0; b < problem.batch; ++b)
+    for (Index query = 0; query < problem.query_length(b); ++query) {
+      if (!reference::visible_keys(problem, b, query).empty()) continue;
+      for (Index h = 0; h < problem.heads_q; ++h) {
+        for (Index c = 0; any_output && c < problem.head_dim_v; ++c)
+          outputs.out.set(b, h, query, c, 0);
+        if (any_lse) outputs.lse.set(b, h, query, 0, -std::numeric_limits<double>::infinity());
+        if (any_lse && problem.lse == LseForm::max_sum) outputs.lse.set(b, h, query, 1, 0);
+      }
+    }
+}
+
 Outputs unpacked(const Problem& problem, Outputs stored) {
+  stored.asked = {problem.lse, problem.all_masked, problem.empty_lse};
+  if (!stored.status.ok()) return stored;
   stored.out = unpack_rows(problem, std::move(stored.out));
   if (problem.lse != LseForm::none) stored.lse = unpack_rows(problem, std::move(stored.lse));
+  forget_unasked(problem, stored);
   return stored;
 }
 
@@ -63,7 +86,15 @@ Outputs run_in_place(const Kernel& kernel, const Case& on) {
   views.bias = view_of(on.bias);
   views.sink = view_of(on.sink);
   views.qv = view_of(on.qv);
-  return run_stored(kernel, on, views);
+  return unpacked(on.problem, run_stored(kernel, on, views));
+}
+
+double Outputs::lse_at(const RowIndex& row) const {
+  const auto [b, h, query] = row;
+  const double first = lse.get(b, h, query, 0);
+  if (asked.lse != LseForm::max_sum) return first;
+  const auto sum = static_cast<long double>(lse.get(b, h, query, 1));
+  return static_cast<double>(static_cast<long double>(first) + std::log(sum));
 }
 
 GradientOutputs run_backward(const Kernel& kernel, const Case& on) {

@@ -2,6 +2,7 @@
 // was poisoned beforehand, and back to logical tensors.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "attest/kernel.hpp"
@@ -12,13 +13,27 @@
 
 namespace attest::properties {
 
-/// Logical and dense. Rows that do not exist are poison.
+/// What a problem says of its results.
+struct Asked {
+  LseForm lse = LseForm::natural;
+  AllMaskedPolicy all_masked = AllMaskedPolicy::zero;
+  std::optional<double> empty_lse = -std::numeric_limits<double>::infinity();
+};
+
+/// Logical and dense. Rows that do not exist are poison; what the problem does not look at in rows
+/// that see nothing is 0 and -inf, whatever the kernel wrote.
 struct Outputs {
-  Status status;
-  Tensor out;
-  Tensor lse;  ///< no elements when the problem asks for none
+  Status status = {};
+  Tensor out = {};
+  Tensor lse = {};  ///< no elements when the problem asks for none
+  Asked asked = {};
 
   bool has_lse() const { return !lse.bytes().empty(); }
+  double at(const RowIndex& row, Index column) const {
+    return out.get(row.batch, row.head, row.query, column);
+  }
+  /// As one number: m + ln(l), rounded once, where the kernel gives m and l.
+  double lse_at(const RowIndex& row) const;
 };
 
 /// Logical and dense; what the problem does not ask for is empty.
