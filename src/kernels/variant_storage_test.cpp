@@ -1,0 +1,234 @@
+// Layouts, lengths, paged and padded caches, element types: the numbers are those of a dense call,
+// what belongs to no row is neither read nor written.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/test_variants.hpp"
+
+namespace attest::kernels {
+namespace {
+
+/// Members of different lengths, one of them without keys, and grouped heads.
+Problem ragged_problem(Dtype dtype) {
+  Problem problem;
+  problem.dtype = dtype;
+  problem.batch = 3;
+  problem.heads_q = 4;
+  problem.heads_kv = 2;
+  problem.seq_q = 4;
+  problem.seq_kv = 5;
+  problem.query_lengths = {4, 2, 3};
+  problem.key_lengths = {3, 5, 0};
+  problem.head_dim = 3;
+  problem.head_dim_v = 2;
+  problem.mask.causal = Causal{Causal::Alignment::bottom_right, 0};
+  problem.lse = LseForm::natural;
+  return problem;
+}
+
+/// A number of any logical place, exact in bf16: an eighth of an integer below 2^6.
+double number_at(std::uint64_t tensor, const RowIndex& row, Index column) {
+  std::uint64_t key = tensor;
+  for (const Index part : {row.batch, row.head, row.query, column})
+    key = key * 61 + static_cast<std::uint64_t>(part);
+  return static_cast<double>(SplitMix64(key).below(127)) / 32 - 2;
+}
+
+VariantCase numbered_case(const Problem& problem, const Tiling& tiling) {
+  VariantCase call(problem, tiling);
+  for_each_query(problem, [&](Index b, Index h, Index query) {
+    for (Index c = 0; c < problem.head_dim; ++c)
+      call.set_row(call.q, {b, h, query}, c, number_at(1, {b, h, query}, c));
+  });
+  for_each_key(problem, [&](Index b, Index h, Index key) {
+    const StoredRow at = stored_key(problem, b, key);
+    for (Index c = 0; c < problem.head_dim; ++c)
+      call.k.set(at.b, h, at.row, c, number_at(2, {b, h, key}, c));
+    for (Index c = 0; c < problem.head_dim_v; ++c)
+      call.v.set(at.b, h, at.row, c, number_at(3, {b, h, key}, c));
+  });
+  return call;
+}
+
+/// Elements of the buffer of `result` that a call has changed.
+Index written_elements(const Tensor& result) {
+  Index written = 0;
+  for (std::size_t at = 0; at < result.bytes().size(); at += size_of(result.dtype()))
+    if (load_element(result.dtype(), result.bytes().data() + at) != kBefore) ++written;
+  return written;
+}
+
+struct Storage {
+  std::string name;
+  std::function<void(Problem&)> apply;
+};
+
+std::vector<Storage> storages() {
+  using Order = Layout::Order;
+  const auto ordered = [](Order order, Index padding, Index stride) {
+    return [=](Problem& problem) { problem.layout = {order, padding, stride}; };
+  };
+  const auto paged = [](Order order) {
+    return [=](Problem& problem) {
+      problem.layout.order = order;
+      problem.kv.kind = KvStorage::Kind::paged;
+      problem.kv.page_size = 2;
+      problem.kv.pages = 7;
+      problem.kv.page_table = {{5, 0}, {3, 6, 1}, {}};  // 2 and 4 hold nothing
+    };
+  };
+  return {{"bhsd", ordered(Order::bhsd, 0, 1)},
+          {"sbhd", ordered(Order::sbhd, 0, 1)},
+          {"bshd with padded rows", ordered(Order::bshd, 3, 1)},
+          {"bhsd with columns apart", ordered(Order::bhsd, 1, 3)},
+          {"thd", ordered(Order::thd, 0, 1)},
+          {"thd with padded rows and columns apart", ordered(Order::thd, 2, 2)},
+          {"left-padded", [](Problem& p) { p.kv.kind = KvStorage::Kind::left_padded; }},
+          {"pages in NHD", paged(Order::bshd)},
+          {"pages in HND", paged(Order::bhsd)}};
+}
+
+TEST(EveryVariant, GivesTheBitsOfTheDenseCallFromAnyStorage) {
+  for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::bf16, Dtype::f16}) {
+      const Problem problem = ragged_problem(dtype);
+      VariantCase dense = numbered_case(problem, tiling);
+      dense.run(kernel);
+      const Index rows = 4 * (4 + 2 + 3);
+      EXPECT_EQ(written_elements(dense.out), 2 * rows);
+      EXPECT_EQ(written_elements(dense.lse), rows);
+      for (const Storage& storage : storages()) {
+        SCOPED_TRACE(storage.name);
+        Problem other = problem;
+        storage.apply(other);
+        VariantCase stored = numbered_case(other, tiling);
+        stored.run(kernel);
+        for_each_query(problem, [&](Index b, Index h, Index query) {
+          const RowIndex row{b, h, query};
+          for (Index c = 0; c < 2; ++c) EXPECT_EQ(stored.out_at(row, c), dense.out_at(row, c));
+          EXPECT_EQ(stored.lse_at(row), dense.lse_at(row));
+        });
+        EXPECT_EQ(written_elements(stored.out), 2 * rows);
+        EXPECT_EQ(written_elements(stored.lse), rows);
+      }
+    }
+  });
+}
+
+TEST(EveryVariant, ReadsAPageThatTwoMembersShare) {
+  for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
+    Problem problem = plain_problem(Dtype::f32, 1, 4);
+    problem.batch = 2;
+    problem.key_lengths = {4, 3};
+    problem.kv = {KvStorage::Kind::paged, 2, 4, {{2, 0}, {2, 3}}};
+    VariantCase call(problem, tiling);
+    call.set_scores(0, 0);
+    const double values[] = {1, 2, 4, 8, 16};  // page 2, page 0, first slot of page 3
+    for (Index key = 0; key < 4; ++key) call.set_key(call.v, 0, 0, key, values[key]);
+    call.set_key(call.v, 1, 0, 2, values[4]);
+    call.run(kernel);
+    EXPECT_EQ(call.out_at({0, 0, 0}), 15.0 / 4);
+    EXPECT_EQ(call.out_at({1, 0, 0}), static_cast<double>(19.0F / 3));
+  });
+}
+
+TEST(EveryVariant, ReadsVFromK) {
+  for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
+    Problem problem = plain_problem(Dtype::bf16, 1, 2);
+    problem.head_dim = 3;
+    problem.head_dim_v = 2;
+    problem.v_is_k_view = true;
+    VariantCase call(problem, tiling);
+    call.set_scores(0, 0);
+    for (Index key = 0; key < 2; ++key)
+      for (Index c = 0; c < 3; ++c) call.k.set(0, 0, key, c, static_cast<double>(10 * key + c));
+    call.run(kernel);
+    EXPECT_EQ(call.out_at({0, 0, 0}, 0), 5);
+    EXPECT_EQ(call.out_at({0, 0, 0}, 1), 6);
+  });
+}
+
+TEST(EveryVariant, AppliesDescalesOfMembersAndHeads) {
+  for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
+    for (const Dtype dtype : {Dtype::e4m3, Dtype::e5m2}) {
+      Problem problem = plain_problem(dtype, 1, 1);
+      problem.batch = problem.heads_kv = 2;
+      problem.heads_q = 4;
+      problem.descales = Descales{{1, 2, 4, 8}, {3}, {0.5, 0.25, 1, 6}};
+      problem.out_storage = Dtype::f32;
+      VariantCase call(problem, tiling);
+      call.set_scores(1.5, 2);
+      for_each_key(problem,
+                   [&](Index b, Index h, Index key) { call.set_key(call.v, b, h, key, 14); });
+      call.run(kernel);
+      for_each_query(problem, [&](Index b, Index h, Index query) {
+        const auto at = static_cast<std::size_t>(2 * b + h / 2);
+        EXPECT_EQ(call.lse_at({b, h, query}), 1.5 * problem.descales->q[at] * 2 * 3);
+        EXPECT_EQ(call.out_at({b, h, query}), 14 * problem.descales->v[at]);
+      });
+    }
+  });
+}
+
+TEST(EveryVariant, RoundsTheOutputOnceToItsType) {
+  for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
+    for (const Dtype out : {Dtype::bf16, Dtype::f16, Dtype::f32, Dtype::f64})
+      for (const Dtype value : {Dtype::f32, Dtype::f64}) {
+        Problem problem = plain_problem(Dtype::bf16, 1, 2);
+        problem.v_storage = value;
+        problem.out_storage = out;
+        VariantCase call(problem, tiling);
+        call.set_scores(0, 0);
+        // The mean, 1 + 2^-8 + 2^-20, is a little more than half of a spacing of bf16 above 1.
+        call.set_key(call.v, 0, 0, 0, 1);
+        call.set_key(call.v, 0, 0, 1, 1 + 0x1p-7 + 0x1p-19);
+        call.run(kernel);
+        EXPECT_EQ(call.out_at({0, 0, 0}), rounded_to(out, 1 + 0x1p-8 + 0x1p-20));
+      }
+  });
+}
+
+TEST(EveryVariant, ComputesInF64WhereOneInputIsThat) {
+  for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
+    for (const bool q_is_wide : {false, true}) {
+      Problem problem = plain_problem(q_is_wide ? Dtype::f64 : Dtype::f16, 1, 1);
+      problem.k_storage = q_is_wide ? Dtype::f16 : Dtype::f64;
+      VariantCase call(problem, tiling);
+      const double precise = 1 + 0x1p-40;
+      call.set_scores(q_is_wide ? precise : 3, q_is_wide ? 3 : precise);
+      call.set_key(call.v, 0, 0, 0, 1);
+      call.run(kernel);
+      EXPECT_EQ(call.lse_at({0, 0, 0}), 3 * precise);
+    }
+  });
+}
+
+TEST(EveryVariant, DeclaresTheRoundingsOfItsReads) {
+  for (const Kernel* kernel : kernels_of_every_variant()) {
+    Problem problem = plain_problem(Dtype::e4m3, 1, 1);
+    problem.head_dim = 5;
+    problem.head_dim_v = 3;
+    problem.descales = Descales{{2}, {4}, {8}};
+    EXPECT_EQ(kernel->accuracy(problem).dot_roundings, 5);
+    EXPECT_EQ(kernel->accuracy(problem).value_relative_error, 0);
+    EXPECT_EQ(kernel->accuracy(problem).output_format, kBf16);
+    problem.descales = Descales{{3}, {4, 5}, {7}};
+    problem.scale.value = 0.3;
+    EXPECT_EQ(kernel->accuracy(problem).dot_roundings, 5 + 2 + 1);
+    EXPECT_EQ(kernel->accuracy(problem).value_relative_error, kF32.unit_roundoff);
+    EXPECT_EQ(kernel->accuracy(problem).bias_relative_error, 0);
+    problem.qv = true;
+    problem.alibi = Alibi{};
+    problem.out_storage = Dtype::f64;
+    EXPECT_EQ(kernel->accuracy(problem).dot_roundings, 8 + 2 + 1);
+    EXPECT_EQ(kernel->accuracy(problem).bias_relative_error, kF32.unit_roundoff);
+    EXPECT_EQ(kernel->accuracy(problem).output_format, std::nullopt);
+  }
+}
+
+}  // namespace
+}  // namespace attest::kernels
