@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "properties/values.hpp"
 
@@ -79,6 +81,24 @@ Status fill(Case& made, const ValueRecipe& recipe, const tensors::TensorLibrary*
   return {};
 }
 
+/// A slot of a cache has one content: the first batch member that has it says what it is.
+void share_pages(Case& of) {
+  const Problem& problem = of.problem;
+  if (problem.kv.kind != KvStorage::Kind::paged || problem.batch < 2) return;
+  std::map<std::pair<Index, Index>, std::pair<Index, Index>> first;
+  for (Index b = 0; b < problem.batch; ++b)
+    for (Index key = 0; key < problem.key_length(b); ++key) {
+      const StoredRow at = stored_key(problem, b, key);
+      const auto [owner, is_new] = first.try_emplace({at.b, at.row}, b, key);
+      if (is_new) continue;
+      const auto [owner_b, owner_key] = owner->second;
+      for (Tensor* const tensor : {&of.k, &of.v})
+        for (Index h = 0; h < tensor->extents()[1]; ++h)
+          for (Index c = 0; c < tensor->extents()[3]; ++c)
+            tensor->set(b, h, key, c, tensor->get(owner_b, h, owner_key, c));
+    }
+}
+
 bool too_large(const Problem& problem) {
   return elements(problem.out_extents()) > kMaxCaseElements ||
          std::any_of(kTensors.begin(), kTensors.end(), [&](const CaseTensor& of) {
@@ -93,6 +113,7 @@ std::span<const CaseTensor> case_tensors() {
 }
 
 void share_values(Case& of) {
+  share_pages(of);
   if (!of.problem.v_is_k_view) return;
   of.v = filled(
       of.problem.v_dtype(), of.problem.v_extents(),

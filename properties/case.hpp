@@ -55,7 +55,8 @@ ProblemText to_text(const Case& from, std::string_view law = {});
 /// Says that the tensors no longer come from a recipe.
 void becomes_literal(Case& changed);
 
-/// Makes v the leading columns of k where the problem says so.
+/// Makes equal what shares memory: v with the leading columns of k where the problem says so, and
+/// keys of batch members that share pages.
 void share_values(Case& of);
 
 /// A tensor filled by element(b, h, row, column), rounded to dtype.

@@ -116,4 +116,10 @@ void for_each_row(const Problem& problem, Body&& body) {
       for (Index query = 0; query < problem.query_length(b); ++query) body(RowIndex{b, h, query});
 }
 
+inline std::vector<RowIndex> all_rows(const Problem& problem) {
+  std::vector<RowIndex> rows;
+  for_each_row(problem, [&](const RowIndex& row) { rows.push_back(row); });
+  return rows;
+}
+
 }  // namespace attest::properties
