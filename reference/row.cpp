@@ -56,6 +56,13 @@ std::optional<Row> read_row(const Inputs& inputs, const RowIndex& index) {
   return row;
 }
 
+std::vector<ScoreAddend> addends_with_sink(const Row& row) {
+  std::vector<ScoreAddend> addends = row.addends;
+  if (row.sink)
+    for (ScoreAddend& addend : addends) addend.value.push_back(0);
+  return addends;
+}
+
 RowFacts empty_row_facts(const Row& row) {
   RowFacts facts;
   facts.output.assign(static_cast<std::size_t>(row.head_dim_v), Enclosure{});
