@@ -11,13 +11,19 @@
 
 namespace attest::kernels {
 
-/// scale * sum_c q_c k_c. One product and one addition a term in order, then the scale.
-/// Bound: one rounding a term on the longest path, and one more for the scale (dot_roundings).
+/// sum_c a_c b_c. One product and one addition a term in order: one rounding a term on the longest
+/// path.
+template <class Real>
+Real dot(std::span<const Real> a, std::span<const Real> b) {
+  Real sum = 0;
+  for (std::size_t c = 0; c < a.size(); ++c) sum += a[c] * b[c];
+  return sum;
+}
+
+/// scale * sum_c q_c k_c, with one rounding more for the scale (dot_roundings).
 template <class Real>
 Real scaled_dot(std::span<const Real> q, std::span<const Real> k, Real scale) {
-  Real sum = 0;
-  for (std::size_t c = 0; c < q.size(); ++c) sum += q[c] * k[c];
-  return sum * scale;
+  return dot(q, k) * scale;
 }
 
 inline bool is_power_of_two(double factor) {
@@ -76,7 +82,7 @@ inline Capabilities scalar_capabilities() {
   capabilities.dtypes.assign(kDtypes.begin(), kDtypes.end());
   for (const Feature feature : all_features()) {
     const bool left_out = feature == Feature::empty_nan || feature == Feature::empty_mean ||
-                          feature == Feature::empty_lse || feature >= Feature::backward;
+                          feature == Feature::empty_lse;
     if (!left_out) capabilities.features.push_back(feature);
   }
   return capabilities;

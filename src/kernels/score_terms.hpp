@@ -9,6 +9,12 @@
 
 namespace attest::kernels {
 
+/// Where the numbers of a row lie in a bias, or in its gradient.
+inline RowPlace bias_place(const Bias& bias, const RowIndex& row) {
+  return {bias.per_batch ? row.batch : 0, bias.per_head ? row.head : 0,
+          bias.per_query ? row.query : 0};
+}
+
 /// Bias, ALiBi and additive mask, in this order before and after the softcap; one rounding for
 /// each, and for ALiBi one more in its product.
 template <class Real>
@@ -54,11 +60,7 @@ class ScoreTerms {
     return score;
   }
   Real bias(const RowIndex& row, Index key) const {
-    const Bias& bias = *problem_.bias;
-    return read_element<Real>(bias_,
-                              {bias.per_batch ? row.batch : 0, bias.per_head ? row.head : 0,
-                               bias.per_query ? row.query : 0},
-                              key);
+    return read_element<Real>(bias_, bias_place(*problem_.bias, row), key);
   }
   /// The product is exact in double below a distance of 2^29, so that it is rounded once.
   Real alibi(const RowIndex& row, Index key) const {

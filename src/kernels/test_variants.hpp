@@ -22,8 +22,8 @@ namespace attest::kernels {
 /// What stands in every element of an input that belongs to no row.
 inline constexpr double kPoison = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-/// What stands in results before a call.
-inline constexpr double kBefore = -77;
+/// What stands in results before a call: a number of every output type that no test computes.
+inline constexpr double kBefore = -0x1.54p-14;
 
 /// Every element of the buffer, also between rows, holds `value`.
 inline Tensor stored_tensor(Dtype dtype, const Extents& extents, const Layout& layout,
@@ -32,6 +32,14 @@ inline Tensor stored_tensor(Dtype dtype, const Extents& extents, const Layout& l
   for (std::size_t at = 0; at < tensor.bytes().size(); at += size_of(dtype))
     store_element(dtype, tensor.bytes().data() + at, value);
   return tensor;
+}
+
+/// Elements of the buffer of a result that a call has changed.
+inline Index written_elements(const Tensor& result) {
+  Index written = 0;
+  for (std::size_t at = 0; at < result.bytes().size(); at += size_of(result.dtype()))
+    if (load_element(result.dtype(), result.bytes().data() + at) != kBefore) ++written;
+  return written;
 }
 
 /// Calls body(b, h, row) for every row of q that exists.

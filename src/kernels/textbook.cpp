@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 
+#include "kernels/backward.hpp"
 #include "kernels/input_rows.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/result_rows.hpp"
@@ -110,6 +111,17 @@ class Textbook : public Kernel {
       TextbookForward<decltype(real)> pass(problem, views);
       for_each_row(problem, [&](const RowIndex& row) { pass.write_row(row); });
     });
+    return {};
+  }
+  DeclaredGradientAccuracy gradient_accuracy(const Problem& problem) const override {
+    return scalar_gradient_accuracy(problem);
+  }
+  Status backward(const Problem& problem, const Tiling& tiling,
+                  const BackwardViews& views) const override {
+    if (Status status = check_backward(description_.capabilities, problem, tiling, views);
+        !status.ok())
+      return status;
+    textbook_backward(problem, views);
     return {};
   }
 

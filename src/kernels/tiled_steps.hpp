@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attest/kernel.hpp"
+#include "kernels/backward.hpp"
 #include "kernels/input_rows.hpp"
 #include "kernels/result_rows.hpp"
 #include "kernels/row_access.hpp"
@@ -218,6 +219,17 @@ class TiledKernel : public Kernel {
     if (problem.compute_dtype() == Dtype::f32)
       return TiledForward<float>(steps_f32_, scope_, problem, tiling, views).run();
     return TiledForward<double>(steps_f64_, scope_, problem, tiling, views).run();
+  }
+  DeclaredGradientAccuracy gradient_accuracy(const Problem& problem) const override {
+    return scalar_gradient_accuracy(problem);
+  }
+  Status backward(const Problem& problem, const Tiling& tiling,
+                  const BackwardViews& views) const override {
+    if (Status status = check_backward(description_.capabilities, problem, tiling, views);
+        !status.ok())
+      return status;
+    tiled_backward(problem, tiling, views);
+    return {};
   }
   const SummaryOps<float>* summary_ops_f32() const override { return &steps_f32_; }
   const SummaryOps<double>* summary_ops_f64() const override { return &steps_f64_; }
