@@ -53,6 +53,7 @@ struct Additions {
   /// they underflow; a stored one that is read as 0 loses `read`.
   void add(const ScoreAddend& addend, std::size_t j, Wide relative_error, Wide product, Wide read) {
     const Wide size = std::abs(Wide{addend.value[j]});
+    if (size == 0) return;  // adding 0 rounds nothing
     magnitude += size;
     error += addend.computed ? relative_error * size + product : read;
     ++count;
