@@ -96,9 +96,8 @@ TEST(EveryVariant, AppliesDescalesOfMembersAndHeads) {
 TEST(EveryVariant, RoundsTheOutputOnceToItsType) {
   for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
     for (const Dtype out : {Dtype::bf16, Dtype::f16, Dtype::f32, Dtype::f64})
-      for (const Dtype value : {Dtype::f32, Dtype::f64}) {
-        Problem problem = plain_problem(Dtype::bf16, 1, 2);
-        problem.v_storage = value;
+      for (const Dtype input : {Dtype::f32, Dtype::f64}) {
+        Problem problem = plain_problem(input, 1, 2);
         problem.out_storage = out;
         VariantCase call(problem, tiling);
         call.set_scores(0, 0);
@@ -111,18 +110,22 @@ TEST(EveryVariant, RoundsTheOutputOnceToItsType) {
   });
 }
 
-TEST(EveryVariant, ComputesInF64WhereOneInputIsThat) {
+TEST(EveryVariant, ReadsEveryInputInItsOwnType) {
   for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
-    for (const bool q_is_wide : {false, true}) {
-      Problem problem = plain_problem(q_is_wide ? Dtype::f64 : Dtype::f16, 1, 1);
-      problem.k_storage = q_is_wide ? Dtype::f16 : Dtype::f64;
-      VariantCase call(problem, tiling);
-      const double precise = 1 + 0x1p-40;
-      call.set_scores(q_is_wide ? precise : 3, q_is_wide ? 3 : precise);
-      call.set_key(call.v, 0, 0, 0, 1);
-      call.run(kernel);
-      EXPECT_EQ(call.lse_at({0, 0, 0}), 3 * precise);
-    }
+    const Dtype narrow[] = {Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::e4m3, Dtype::e5m2};
+    for (const Dtype of_q : narrow)
+      for (const Dtype of_k : narrow)
+        for (const Dtype of_v : narrow) {
+          Problem problem = plain_problem(of_q, 1, 1);
+          problem.k_storage = of_k;
+          problem.v_storage = of_v;
+          VariantCase call(problem, tiling);
+          call.set_scores(1.5, -1.25);
+          call.set_key(call.v, 0, 0, 0, 1.75);
+          call.run(kernel);
+          EXPECT_EQ(call.lse_at({0, 0, 0}), 1.5 * -1.25);
+          EXPECT_EQ(call.out_at({0, 0, 0}), 1.75);
+        }
   });
 }
 
@@ -135,7 +138,7 @@ TEST(EveryVariant, DeclaresTheRoundingsOfItsReads) {
     EXPECT_EQ(kernel->accuracy(problem).dot_roundings, 5);
     EXPECT_EQ(kernel->accuracy(problem).value_relative_error, 0);
     EXPECT_EQ(kernel->accuracy(problem).output_format, kBf16);
-    problem.descales = Descales{{3}, {4, 5}, {7}};
+    problem.descales = Descales{{3}, {5}, {7}};
     problem.scale.value = 0.3;
     EXPECT_EQ(kernel->accuracy(problem).dot_roundings, 5 + 2 + 1);
     EXPECT_EQ(kernel->accuracy(problem).value_relative_error, kF32.unit_roundoff);
