@@ -15,7 +15,8 @@ namespace attest::properties {
 
 /// What the oracle reads of a case.
 inline reference::Inputs inputs_of(const Case& of) {
-  return {&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
+  return {&of.problem,      of.q.ref(),       of.k.ref(),    of.v.ref(),
+          view_of(of.bias), view_of(of.sink), view_of(of.qv)};
 }
 
 /// The exact rows of a case with the bound of one kernel (or of one declared accuracy).

@@ -67,6 +67,12 @@ void draw_types(Draw& draw, const CaseLimits& limits, Problem& problem) {
     problem.out_storage =
         problem.dtype == Dtype::f64 ? draw.one_of<Dtype>(wide) : draw.one_of<Dtype>(narrow);
   }
+  // A type that goes without saying is not said.
+  if (problem.k_storage == problem.dtype) problem.k_storage.reset();
+  if (problem.v_storage == problem.k_dtype()) problem.v_storage.reset();
+  Problem unsaid = problem;
+  unsaid.out_storage.reset();
+  if (problem.out_storage == unsaid.out_dtype()) problem.out_storage.reset();
   const bool fp8 = is_fp8(problem.dtype) || is_fp8(problem.k_dtype()) || is_fp8(problem.v_dtype());
   if (!fp8 || !limits.has(Feature::descales) || !draw.chance(60)) return;
   Descales factors;
