@@ -15,7 +15,8 @@ namespace attest::properties {
 
 /// What the oracle reads of a case.
 inline reference::Inputs inputs_of(const Case& of) {
-  return {&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
+  return {&of.problem,      of.q.ref(),       of.k.ref(),    of.v.ref(),
+          view_of(of.bias), view_of(of.sink), view_of(of.qv)};
 }
 
 /// The exact rows of a case with the bound of one kernel (or of one declared accuracy).
@@ -50,8 +51,12 @@ struct Computation {
 
 /// An exact row with the bound of each of several computations.
 struct SharedRow {
-  reference::CertifiedRow exact;  ///< narrow enough for the tightest of the bounds
-  std::vector<RowBound> bounds;   ///< in the order of the computations
+  reference::CertifiedRow exact;   ///< narrow enough for the tightest of the bounds
+  std::vector<RowBound> bounds;    ///< in the order of the computations
+  std::vector<double> lse_bounds;  ///< of the lse as the problem asks for it
+
+  /// The row as if one of the computations had been asked for alone.
+  reference::CertifiedRow of(std::size_t computation) const;
 };
 
 /// Encloses a row once for all computations of it, by both oracles if one of their outputs has
@@ -64,6 +69,9 @@ enum class Part { out, lse };
 /// Largest |value| of a column that the row's softmax weighs: sum_j p_j |v_jc|.
 double value_magnitude(const RowFacts& facts, std::size_t column);
 
+/// The row with another bound of its output and of its natural lse.
+reference::CertifiedRow with_bound(reference::CertifiedRow row, RowBound bound);
+
 /// Whether the bound of an element is smaller than what it limits.
 bool informative_output(const reference::CertifiedRow& row, std::size_t column);
 bool informative_lse(const reference::CertifiedRow& row);
@@ -72,7 +80,7 @@ bool informative_lse(const reference::CertifiedRow& row);
 inline constexpr double kNearBound = 0.5;
 
 /// Largest error of a row of outputs as a share of its bound; lse too where it was asked for.
-double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowIndex& row,
+double share_of_bound(const reference::CertifiedRow& exact, const RowIndex& row,
                       const Outputs& outputs);
 
 /// Outputs of a row that are beyond `probable`, though perhaps within the bound.
@@ -97,16 +105,22 @@ struct JudgedRow {
   const reference::CertifiedRow& truth;
 };
 
-/// Two computed rows that are equal in exact arithmetic, lse apart by `lse_offset` (right - left):
-/// they differ at most by the sum of their bounds.
+/// Two computed rows that are equal in exact arithmetic, natural lse apart by `lse_offset` (right -
+/// left) unless they see nothing: they differ at most by the sum of their bounds.
 void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset = 0);
 
-/// Runs body(row) for every output row of a problem.
+/// Runs body(row) for every output row of a problem; rows beyond the query lengths are none.
 template <class Body>
 void for_each_row(const Problem& problem, Body&& body) {
   for (Index b = 0; b < problem.batch; ++b)
     for (Index h = 0; h < problem.heads_q; ++h)
-      for (Index query = 0; query < problem.seq_q; ++query) body(RowIndex{b, h, query});
+      for (Index query = 0; query < problem.query_length(b); ++query) body(RowIndex{b, h, query});
+}
+
+inline std::vector<RowIndex> all_rows(const Problem& problem) {
+  std::vector<RowIndex> rows;
+  for_each_row(problem, [&](const RowIndex& row) { rows.push_back(row); });
+  return rows;
 }
 
 }  // namespace attest::properties
