@@ -9,6 +9,7 @@ namespace attest {
 namespace {
 
 TEST(ProblemTextError, PointsAtTheBrokenPartOfTheShape) {
+  const std::string dtypes = "expected a dtype, one of f32, f64, bf16, f16, e4m3 and e5m2";
   expect_errors({
       {"", "", "expected the batch size, as in BxHq:LqxLk:d"},
       {"", "x1:1x1:1 f32", "expected the batch size, as in BxHq:LqxLk:d"},
@@ -23,13 +24,15 @@ TEST(ProblemTextError, PointsAtTheBrokenPartOfTheShape) {
       {"1x", "0:1x1:1 f32", "query heads must be a multiple of key/value heads, both at least 1"},
       {"1x1", "", "expected ':' between heads and lengths"},
       {"1x1  ", "1x1:1 f32", "expected ':' between heads and lengths"},
-      {"1x1:", "{1,2}x1:1 f32",
-       "a list of query lengths is not supported, only one of key lengths"},
+      {"1x1:", "{1,2}x1:1 f32", "the list has 2 query lengths, the batch has 1 members"},
+      {"2x1:{1,", "-1}x1:1 f32", "a query length must not be negative"},
+      {"2x1:{1,2", "x1:1 f32", "expected '}' after the query lengths"},
+      {"*x1:{1,2}x", "{1}:1 f32", "the list has 1 key lengths, the batch has 2 members"},
       {"1x1:", "x1:1 f32", "expected the number of queries"},
       {"1x1:1", ":1 f32", "expected 'x' between queries and keys"},
       {"1x1:1x", ":1 f32", "expected the number of keys"},
       {"1x1:1x", "-3:1 f32", "the number of keys must not be negative"},
-      {"*x1:1x", "3:1 f32", "batch * needs a list of key lengths, as in *x1:4x{3,0}:8"},
+      {"*x1:1x", "3:1 f32", "batch * needs a list of lengths, as in *x1:4x{3,0}:8"},
       {"1x1:1x{", "}:1 f32", "expected a key length"},
       {"2x1:1x{1,", "-1}:1 f32", "a key length must not be negative"},
       {"2x1:1x{1,2", ":1 f32", "expected '}' after the key lengths"},
@@ -39,26 +42,37 @@ TEST(ProblemTextError, PointsAtTheBrokenPartOfTheShape) {
       {"1x1:1x1:", "0 f32", "head_dim must be at least 1"},
       {"1x1:1x1:", "2/0 f32", "head_dim must be at least 1"},
       {"1x1:1x1:2/", " f32", "expected head_dim_v"},
-      {"1x1:1x1:1", "", "expected a space and then the dtype, f32 or f64"},
-      {"1x1:1x1:1", "f32", "expected a space and then the dtype, f32 or f64"},
-      {"1x1:1x1:1 ", "", "expected the dtype, f32 or f64"},
-      {"1x1:1x1:1  ", "bf16", "expected the dtype, f32 or f64"},
-      {"1x1:1x1:1 ", "f32,lse=ln", "expected the dtype, f32 or f64"},
+      {"1x1:1x1:1", "", "expected a space and then the dtype, or q/k/v dtypes"},
+      {"1x1:1x1:1", "f32", "expected a space and then the dtype, or q/k/v dtypes"},
+      {"1x1:1x1:1 ", "", dtypes},
+      {"1x1:1x1:1  ", "fp16", dtypes},
+      {"1x1:1x1:1 ", "f32,lse=ln", dtypes},
+      {"1x1:1x1:1 f32/", "", dtypes},
+      {"1x1:1x1:1 f16/bf16/", "int8", dtypes},
+      {"1x1:1x1:1 f32/f32/f32/", "f32", "expected at most three dtypes, of q, k and v"},
+      {"1x1:1x1:1 ", "f64/f32", "q, k and v must all be f64, or none of them"},
   });
 }
 
 TEST(ProblemTextError, PointsAtTheKeyThatIsUnknownOrGivenTwice) {
-  const std::string known = "; known: mask scale empty lse tile split merge vals law";
+  const std::string known =
+      "; known: mask align win keep scale cap bias alibi order sink qv v descale out empty lse "
+      "layout kv bwd tile split merge vals law";
   expect_errors({
-      {"1x1:1x1:1 f32 ", "win=1:2", "unknown key 'win'" + known},
+      {"1x1:1x1:1 f32 ", "window=1:2", "unknown key 'window'" + known},
       {"1x1:1x1:1 f32 ", "=1", "unknown key ''" + known},
       {"1x1:1x1:1 f32 lse=ln ", "Lse=ln", "unknown key 'Lse'" + known},
       {"1x1:1x1:1 f32 lse", "", "expected '=' after the key"},
       {"1x1:1x1:1 f32 lse", " =ln", "expected '=' after the key"},
   });
   const std::string shape = "1x1:1x1:1 f32 ";
-  for (const std::string key_value : {"mask=none", "scale=1", "empty=zero", "lse=none", "tile=4",
-                                      "split=1", "merge=left", "vals=normal:0", "law=a"}) {
+  for (const std::string key_value :
+       {"mask=none",       "align=none", "win=*:*",       "keep=first:0",
+        "scale=1",         "cap=off",    "bias=none",     "alibi=none",
+        "order=scale,cap", "sink=none",  "qv=no",         "v=own",
+        "descale=none",    "out=f32",    "empty=zero",    "lse=none",
+        "layout=bshd",     "kv=dense",   "bwd=none",      "tile=4",
+        "split=1",         "merge=left", "vals=normal:0", "law=a"}) {
     const std::string key = key_value.substr(0, key_value.find('='));
     expect_errors({{shape + key_value + " ", key_value, "key '" + key + "' is given twice"}});
   }
@@ -66,7 +80,8 @@ TEST(ProblemTextError, PointsAtTheKeyThatIsUnknownOrGivenTwice) {
 
 TEST(ProblemTextError, PointsAtTheBrokenMask) {
   const std::string unknown =
-      "unknown mask; known: none, causal:tl, causal:br, causal:off=N, bits:ROWS";
+      "unknown mask; known: none, causal:tl, causal:br, causal:off=N, prefix:N, chunk:C, doc:LIST, "
+      "bits:ROWS, block:RxC:ROWS, add:NUMBERS";
   const std::string corner = "causal needs its corner: causal:tl, causal:br or causal:off=N";
   const std::string shape = "1x1:2x3:1 f32 ";
   expect_errors({
@@ -75,11 +90,11 @@ TEST(ProblemTextError, PointsAtTheBrokenMask) {
       {shape + "mask=causal:tl+", "none", unknown},
       {shape + "mask=causal", "", corner},
       {shape + "mask=causal:", "bl", corner},
-      {shape + "mask=causal:off=", "x", "expected the offset of the causal diagonal"},
+      {shape + "mask=causal:off=", "x", "expected the offset of the diagonal"},
       {shape + "mask=causal:off=", "9223372036854775808",
-       "the offset of the causal diagonal is too large"},
-      {shape + "mask=causal:tl+", "causal:br", "causal is given twice"},
-      {shape + "mask=bits:111+", "bits:111", "bits are given twice"},
+       "the offset of the diagonal is too large"},
+      {shape + "mask=causal:tl+", "causal:br", "'causal' is given twice"},
+      {shape + "mask=bits:111+", "bits:111", "'bits' is given twice"},
       {shape + "mask=bits:", "11", "a row of mask bits has 2 characters, the problem 3 keys"},
       {shape + "mask=bits:", "1111", "a row of mask bits has 4 characters, the problem 3 keys"},
       {shape + "mask=bits:111/", "0", "a row of mask bits has 1 characters, the problem 3 keys"},
@@ -104,8 +119,8 @@ TEST(ProblemTextError, PointsAtTheBrokenChoiceOrNumber) {
       {shape + "scale=", "-inf", "scale must be finite in the problem's dtype"},
       {shape + "scale=", "1e39", "scale must be finite in the problem's dtype"},
       {shape + "scale=1", "/2", "unexpected text after the value of 'scale'"},
-      {shape + "empty=", "nan", "expected zero or reject"},
-      {shape + "lse=", "log2", "expected none or ln"},
+      {shape + "empty=", "inf", "expected zero, reject, nan, mean or any"},
+      {shape + "lse=", "log10", "expected none, ln, log2 or max_sum"},
       {shape + "lse=ln", "2", "unexpected text after the value of 'lse'"},
       {shape + "tile=", "", "expected a tile size, N or QxKV"},
       {shape + "tile=", "-1", "a tile size, N or QxKV must not be negative"},

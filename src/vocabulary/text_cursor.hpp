@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "attest/element.hpp"
 #include "attest/problem_text.hpp"
 
 namespace attest {
@@ -30,6 +31,7 @@ class TextCursor {
     return false;
   }
 
+  void move_to(std::size_t position) { position_ = position; }
   void skip_spaces() {
     while (peek() == ' ' || peek() == '\t') ++position_;
   }
@@ -62,16 +64,24 @@ class TextCursor {
     position_ += static_cast<std::size_t>(stop - begin);
     return true;
   }
-  /// Rounded once, to the dtype.
-  bool real(double& value, bool& finite, Dtype dtype, const char* what) {
-    const char* const begin = text_.data() + position_;
-    if (!number(value, what)) return false;
-    finite = std::isfinite(value);
-    if (dtype == Dtype::f64 || !finite) return true;
-    float single = 0;
-    const auto [stop, problem] = std::from_chars(begin, text_.data() + position_, single);
-    value = static_cast<double>(problem == std::errc{} ? single : static_cast<float>(value));
+  /// A number rounded to the dtype; what is too large for it is infinite.
+  bool real(double& value, Dtype dtype, const char* what) {
+    const std::size_t begin = position_;
+    double written = 0;
+    if (!number(written, what)) return false;
+    value = rounded(begin, written, dtype);
     return true;
+  }
+  /// A number that the dtype has after rounding: NaN, and infinities where it has them, included.
+  bool number_of(double& value, Dtype dtype, const char* what) {
+    const std::size_t begin = position_;
+    double written = 0;
+    if (!number(written, what)) return false;
+    value = rounded(begin, written, dtype);
+    const std::string name(to_string(dtype));
+    if (std::isinf(written) && std::isnan(value)) return fail_at(begin, name + " has no infinity");
+    return std::isfinite(value) || !std::isfinite(written) ||
+           fail_at(begin, "number does not fit " + name);
   }
   /// A count that is not negative.
   bool count(Index& value, const char* what) {
@@ -81,6 +91,16 @@ class TextCursor {
   }
 
  private:
+  /// For f32 and f64 rounded once, for narrower types by way of f64.
+  double rounded(std::size_t begin, double written, Dtype dtype) const {
+    float single = 0;
+    const auto [stop, problem] =
+        std::from_chars(text_.data() + begin, text_.data() + position_, single);
+    if (dtype == Dtype::f32 && std::isfinite(written) && problem == std::errc{})
+      return static_cast<double>(single);
+    return rounded_to(dtype, written);
+  }
+
   std::string_view text_;
   std::size_t position_ = 0;
   bool failed_ = false;
