@@ -1,6 +1,9 @@
 #include "properties/case.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
 
 #include "properties/values.hpp"
 
@@ -14,6 +17,26 @@ Index elements(const Extents& extents) {
   for (const Index extent : extents) product *= std::max(extent, Index{1});
   return product;
 }
+
+constexpr std::array<CaseTensor, 8> kTensors{{
+    {"q", &Case::q, &ValueRecipe::q, [](const Problem& p) { return p.q_extents(); },
+     [](const Problem& p) { return p.dtype; }},
+    {"k", &Case::k, &ValueRecipe::k, [](const Problem& p) { return p.k_extents(); },
+     [](const Problem& p) { return p.k_dtype(); }},
+    {"v", &Case::v, &ValueRecipe::v, [](const Problem& p) { return p.v_extents(); },
+     [](const Problem& p) { return p.v_dtype(); }},
+    {"bias", &Case::bias, &ValueRecipe::bias, [](const Problem& p) { return p.bias_extents(); },
+     [](const Problem& p) { return p.bias_dtype(); }},
+    {"sink", &Case::sink, &ValueRecipe::sink, [](const Problem& p) { return p.sink_extents(); },
+     [](const Problem& p) { return p.compute_dtype(); }},
+    {"qv", &Case::qv, &ValueRecipe::qv, [](const Problem& p) { return p.qv_extents(); },
+     [](const Problem& p) { return p.dtype; }},
+    {"dout", &Case::dout, &ValueRecipe::dout,
+     [](const Problem& p) { return p.backward ? p.out_extents() : Extents{}; },
+     [](const Problem& p) { return p.out_dtype(); }},
+    {"dlse", &Case::dlse, &ValueRecipe::dlse, [](const Problem& p) { return p.dlse_extents(); },
+     [](const Problem& p) { return p.compute_dtype(); }},
+}};
 
 Tensor from_numbers(Dtype dtype, const Extents& extents, const std::vector<double>& numbers) {
   std::size_t next = 0;
@@ -32,9 +55,11 @@ Status fill(Case& made, const ValueRecipe& recipe, const tensors::TensorLibrary*
   const Problem& problem = made.problem;
   switch (recipe.kind) {
     case ValueRecipe::Kind::literal:
-      made.q = from_numbers(problem.dtype, problem.q_extents(), recipe.q);
-      made.k = from_numbers(problem.dtype, problem.k_extents(), recipe.k);
-      made.v = from_numbers(problem.dtype, problem.v_extents(), recipe.v);
+      for (const CaseTensor& of : kTensors)
+        if (!(problem.v_is_k_view && of.tensor == &Case::v))
+          made.*of.tensor =
+              from_numbers(of.dtype(problem), of.extents(problem), recipe.*of.numbers);
+      share_values(made);
       becomes_literal(made);
       return {};
     case ValueRecipe::Kind::real: {
@@ -56,7 +81,44 @@ Status fill(Case& made, const ValueRecipe& recipe, const tensors::TensorLibrary*
   return {};
 }
 
+/// A slot of a cache has one content: the first batch member that has it says what it is.
+void share_pages(Case& of) {
+  const Problem& problem = of.problem;
+  if (problem.kv.kind != KvStorage::Kind::paged || problem.batch < 2) return;
+  std::map<std::pair<Index, Index>, std::pair<Index, Index>> first;
+  for (Index b = 0; b < problem.batch; ++b)
+    for (Index key = 0; key < problem.key_length(b); ++key) {
+      const StoredRow at = stored_key(problem, b, key);
+      const auto [owner, is_new] = first.try_emplace({at.b, at.row}, b, key);
+      if (is_new) continue;
+      const auto [owner_b, owner_key] = owner->second;
+      for (Tensor* const tensor : {&of.k, &of.v})
+        for (Index h = 0; h < tensor->extents()[1]; ++h)
+          for (Index c = 0; c < tensor->extents()[3]; ++c)
+            tensor->set(b, h, key, c, tensor->get(owner_b, h, owner_key, c));
+    }
+}
+
+bool too_large(const Problem& problem) {
+  return elements(problem.out_extents()) > kMaxCaseElements ||
+         std::any_of(kTensors.begin(), kTensors.end(), [&](const CaseTensor& of) {
+           return elements(of.extents(problem)) > kMaxCaseElements;
+         });
+}
+
 }  // namespace
+
+std::span<const CaseTensor> case_tensors() {
+  return kTensors;
+}
+
+void share_values(Case& of) {
+  share_pages(of);
+  if (!of.problem.v_is_k_view) return;
+  of.v = filled(
+      of.problem.v_dtype(), of.problem.v_extents(),
+      [&](Index b, Index h, Index key, Index column) { return of.k.get(b, h, key, column); });
+}
 
 void becomes_literal(Case& changed) {
   // Laws draw their own choices from the seed: it stays.
@@ -73,10 +135,7 @@ Tensor filled(Dtype dtype, const Extents& extents, const ElementRule& element) {
 
 Result<Case> make_case(const ProblemText& text, const tensors::TensorLibrary* library) {
   const Problem& problem = text.problem;
-  if (elements(problem.q_extents()) > kMaxCaseElements ||
-      elements(problem.k_extents()) > kMaxCaseElements ||
-      elements(problem.v_extents()) > kMaxCaseElements ||
-      elements(problem.out_extents()) > kMaxCaseElements)
+  if (too_large(problem))
     return invalid_argument("problem too large: a tensor has more than 2^28 elements");
   Case made{problem, text.tiling, text.values, {}, {}, {}};
   if (Status status = fill(made, text.values, library); !status.ok()) return status;
@@ -86,9 +145,9 @@ Result<Case> make_case(const ProblemText& text, const tensors::TensorLibrary* li
 ProblemText to_text(const Case& from, std::string_view law) {
   ProblemText text{from.problem, from.tiling, from.values, std::string(law)};
   if (text.values.kind == ValueRecipe::Kind::literal) {
-    text.values.q = to_numbers(from.q);
-    text.values.k = to_numbers(from.k);
-    text.values.v = to_numbers(from.v);
+    for (const CaseTensor& of : kTensors)
+      if (!(from.problem.v_is_k_view && of.tensor == &Case::v))
+        text.values.*of.numbers = to_numbers(from.*of.tensor);
   }
   return text;
 }

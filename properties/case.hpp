@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,10 +18,29 @@ struct Case {
   /// How q, k and v were made. Kind `literal` stands for the tensors themselves, whose numbers are
   /// written out only when a text is asked for.
   ValueRecipe values;
+  // Logical tensors, dense in bshd order, whatever the problem says of its storage. Those that the
+  // problem does not have are empty.
   Tensor q;
   Tensor k;
-  Tensor v;
+  Tensor v;  ///< where the problem has v as a view of k: the leading columns of k
+  Tensor bias = {};
+  Tensor sink = {};
+  Tensor qv = {};
+  Tensor dout = {};
+  Tensor dlse = {};
 };
+
+/// One tensor of a case: its name in a text, and what the problem says of it.
+struct CaseTensor {
+  std::string_view name;
+  Tensor Case::*tensor;
+  std::vector<double> ValueRecipe::*numbers;
+  Extents (*extents)(const Problem&);
+  Dtype (*dtype)(const Problem&);
+};
+
+/// All of them, in the order of the text.
+std::span<const CaseTensor> case_tensors();
 
 /// The larger tensors are refused: a check would need more memory than it is worth.
 inline constexpr Index kMaxCaseElements = Index{1} << 28;
@@ -34,6 +54,10 @@ ProblemText to_text(const Case& from, std::string_view law = {});
 
 /// Says that the tensors no longer come from a recipe.
 void becomes_literal(Case& changed);
+
+/// Makes equal what shares memory: v with the leading columns of k where the problem says so, and
+/// keys of batch members that share pages.
+void share_values(Case& of);
 
 /// A tensor filled by element(b, h, row, column), rounded to dtype.
 using ElementRule = std::function<double(Index, Index, Index, Index)>;

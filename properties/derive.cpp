@@ -1,23 +1,109 @@
 #include "properties/derive.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
+#include <utility>
+
+#include "properties/spell_out.hpp"
 
 namespace attest::properties {
 namespace {
 
-Tensor member_rows(const Tensor& from, Index b, Index rows) {
-  const Extents& extents = from.extents();
-  return filled(
-      from.dtype(), {1, extents[1], rows, extents[3]},
-      [&](Index, Index h, Index row, Index column) { return from.get(b, h, row, column); });
+/// Positions along each axis of a tensor; none: all of them.
+using Picks = std::array<const std::vector<Index>*, 4>;
+
+/// The sub-tensor at the given positions. An axis of extent 1 that serves all positions stays.
+Tensor picked(const Tensor& from, const Picks& picks) {
+  if (from.extents() == Extents{}) return from;
+  Extents extents = from.extents();
+  for (std::size_t axis = 0; axis < 4; ++axis)
+    if (picks[axis] != nullptr) extents[axis] = static_cast<Index>(picks[axis]->size());
+  return filled(from.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
+    std::array<Index, 4> at{b, h, row, column};
+    for (std::size_t axis = 0; axis < 4; ++axis)
+      if (picks[axis] != nullptr) at[axis] = (*picks[axis])[static_cast<std::size_t>(at[axis])];
+    return from.get(at[0], at[1], at[2], at[3]);
+  });
 }
 
-MaskBits selected_columns(const MaskBits& bits, const std::vector<Index>& keys) {
-  MaskBits selected{bits.rows, static_cast<Index>(keys.size()), {}};
-  for (Index row = 0; row < bits.rows; ++row)
-    for (const Index key : keys) selected.visible.push_back(bits.at(row, key));
-  return selected;
+template <class Value>
+std::vector<Value> picked(const std::vector<Value>& from, const std::vector<Index>& positions) {
+  std::vector<Value> values;
+  values.reserve(positions.size());
+  for (const Index position : positions) values.push_back(from[static_cast<std::size_t>(position)]);
+  return values;
+}
+
+/// Rows and columns of a table with one row a query, or one for all.
+template <class Table, class Value>
+void pick_table(Table& table, std::vector<Value> Table::*values, const std::vector<Index>* queries,
+                const std::vector<Index>* keys) {
+  const std::vector<Index> rows =
+      queries != nullptr && table.rows != 1 ? *queries : all_keys(table.rows);
+  const std::vector<Index> columns = keys != nullptr ? *keys : all_keys(table.columns);
+  std::vector<Value> chosen;
+  chosen.reserve(rows.size() * columns.size());
+  for (const Index row : rows)
+    for (const Index column : columns)
+      chosen.push_back((table.*values)[static_cast<std::size_t>(row * table.columns + column)]);
+  table.rows = static_cast<Index>(rows.size());
+  table.columns = static_cast<Index>(columns.size());
+  table.*values = std::move(chosen);
+}
+
+/// Blocks have places of their own: without these the pairs that they let through are bits.
+void blocks_become_bits(Problem& problem) {
+  if (!problem.mask.blocks) return;
+  MaskBits bits{problem.seq_q, problem.seq_kv, {}};
+  for (Index query = 0; query < problem.seq_q; ++query)
+    for (Index key = 0; key < problem.seq_kv; ++key)
+      bits.visible.push_back(problem.mask.blocks->at(query, key) &&
+                             (!problem.mask.bits || problem.mask.bits->at(query, key)));
+  problem.mask.blocks.reset();
+  if (problem.seq_q > 0) problem.mask.bits = std::move(bits);
+}
+
+/// Tables of the mask at the given positions (null: all). Tables of no row hide nothing that
+/// exists.
+void pick_mask(Problem& problem, const std::vector<Index>* queries,
+               const std::vector<Index>* keys) {
+  blocks_become_bits(problem);
+  Mask& mask = problem.mask;
+  if (mask.bits) pick_table(*mask.bits, &MaskBits::visible, queries, keys);
+  if (mask.bits && mask.bits->rows == 0) mask.bits.reset();
+  if (mask.additive) pick_table(*mask.additive, &AdditiveMask::value, queries, keys);
+  if (mask.additive && mask.additive->rows == 0) mask.additive.reset();
+  if (!mask.segments) return;
+  if (queries != nullptr) mask.segments->q = picked(mask.segments->q, *queries);
+  if (keys != nullptr) mask.segments->k = picked(mask.segments->k, *keys);
+}
+
+/// Factors of some of the (batch, kv head) pairs.
+void pick_descales(Problem& problem, const std::vector<Index>& pairs) {
+  if (!problem.descales) return;
+  for (auto* const factors : {&problem.descales->q, &problem.descales->k, &problem.descales->v})
+    if (factors->size() > 1) *factors = picked(*factors, pairs);
+}
+
+bool has_axis(const Problem& problem, bool Bias::*axis) {
+  return problem.bias && *problem.bias.*axis;
+}
+
+void pick_keys(Case& of, const std::vector<Index>& keys) {
+  of.k = picked(of.k, {nullptr, nullptr, &keys, nullptr});
+  of.v = picked(of.v, {nullptr, nullptr, &keys, nullptr});
+  of.bias = picked(of.bias, {nullptr, nullptr, nullptr, &keys});
+  of.problem.seq_kv = static_cast<Index>(keys.size());
+}
+
+void pick_queries(Case& of, const std::vector<Index>& queries) {
+  for (const auto tensor : {&Case::q, &Case::qv, &Case::dout, &Case::dlse})
+    of.*tensor = picked(of.*tensor, {nullptr, nullptr, &queries, nullptr});
+  if (has_axis(of.problem, &Bias::per_query))
+    of.bias = picked(of.bias, {nullptr, nullptr, &queries, nullptr});
+  of.problem.seq_q = static_cast<Index>(queries.size());
 }
 
 }  // namespace
@@ -42,71 +128,77 @@ Case with_fitting_tiling(Case from) {
 }
 
 Case single_member(const Case& from, Index b) {
-  const Index length = from.problem.key_length(b);
   Case member = from;
-  member.problem.batch = 1;
-  member.problem.key_lengths.clear();
-  member.problem.seq_kv = length;
-  if (from.problem.mask.bits)
-    member.problem.mask.bits = selected_columns(*from.problem.mask.bits, all_keys(length));
-  member.q = member_rows(from.q, b, from.problem.seq_q);
-  member.k = member_rows(from.k, b, length);
-  member.v = member_rows(from.v, b, length);
+  Problem& problem = member.problem;
+  const std::vector<Index> alone{b};
+  for (const auto tensor : {&Case::q, &Case::k, &Case::v, &Case::qv, &Case::dout, &Case::dlse})
+    member.*tensor = picked(from.*tensor, {&alone, nullptr, nullptr, nullptr});
+  if (has_axis(problem, &Bias::per_batch))
+    member.bias = picked(from.bias, {&alone, nullptr, nullptr, nullptr});
+  std::vector<Index> pairs = all_keys(problem.heads_kv);
+  for (Index& pair : pairs) pair += b * problem.heads_kv;
+  pick_descales(problem, pairs);
+  if (!problem.kv.page_table.empty()) problem.kv.page_table = picked(problem.kv.page_table, alone);
+  const std::vector<Index> queries = all_keys(problem.query_length(b));
+  const std::vector<Index> keys = all_keys(problem.key_length(b));
+  const bool cut = static_cast<Index>(queries.size()) != problem.seq_q ||
+                   static_cast<Index>(keys.size()) != problem.seq_kv;
+  problem.batch = 1;
+  problem.query_lengths.clear();
+  problem.key_lengths.clear();
+  if (cut) {
+    pick_mask(problem, &queries, &keys);
+    pick_queries(member, queries);
+    pick_keys(member, keys);
+  }
   becomes_literal(member);
   return with_fitting_tiling(std::move(member));
 }
 
-Case with_explicit_bits(Case from) {
-  const Problem& problem = from.problem;
-  if (problem.seq_q == 0) return from;
-  MaskBits bits{problem.seq_q, problem.seq_kv, {}};
-  for (Index query = 0; query < problem.seq_q; ++query)
-    for (Index key = 0; key < problem.seq_kv; ++key)
-      bits.visible.push_back(visible(problem, 0, query, key));
-  from.problem.mask = {};
-  from.problem.mask.bits = std::move(bits);
-  return from;
-}
-
 Case select_keys(const Case& from, const std::vector<Index>& keys) {
+  // Pages and padding go with the keys that they hold; a view stays one.
   Case selected = from;
-  const auto count = static_cast<Index>(keys.size());
-  selected.problem.seq_kv = count;
-  if (from.problem.mask.bits)
-    selected.problem.mask.bits = selected_columns(*from.problem.mask.bits, keys);
-  const auto pick = [&](const Tensor& tensor, const Extents& extents) {
-    return filled(tensor.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
-      return tensor.get(b, h, keys[static_cast<std::size_t>(row)], column);
-    });
-  };
-  selected.k = pick(from.k, selected.problem.k_extents());
-  selected.v = pick(from.v, selected.problem.v_extents());
+  selected.problem.kv = {};
+  pick_mask(selected.problem, nullptr, &keys);
+  pick_keys(selected, keys);
   becomes_literal(selected);
   return with_fitting_tiling(std::move(selected));
 }
 
-Case single_row(const Case& from, const RowIndex& row) {
-  const Case member = single_member(from, row.batch);
-  const Index kv_head = from.problem.kv_head(row.head);
-  Case single = member;
+Case select_queries(const Case& from, const std::vector<Index>& queries) {
+  Case selected = from;
+  pick_mask(selected.problem, &queries, nullptr);
+  pick_queries(selected, queries);
+  becomes_literal(selected);
+  return selected;
+}
+
+Case single_head(const Case& from, Index h) {
+  Case single = from;
   Problem& problem = single.problem;
-  problem.heads_q = problem.heads_kv = problem.seq_q = 1;
-  MaskBits bits{1, problem.seq_kv, {}};
-  for (Index key = 0; key < problem.seq_kv; ++key)
-    bits.visible.push_back(visible(member.problem, 0, row.query, key));
-  problem.mask = {};
-  problem.mask.bits = std::move(bits);
-  single.q = filled(problem.dtype, problem.q_extents(), [&](Index, Index, Index, Index column) {
-    return member.q.get(0, row.head, row.query, column);
-  });
-  const auto head_of = [&](const Tensor& tensor) {
-    return [&tensor, kv_head](Index, Index, Index key, Index column) {
-      return tensor.get(0, kv_head, key, column);
-    };
-  };
-  single.k = filled(problem.dtype, problem.k_extents(), head_of(member.k));
-  single.v = filled(problem.dtype, problem.v_extents(), head_of(member.v));
+  const std::vector<Index> head{h};
+  const std::vector<Index> kv_head{problem.kv_head(h)};
+  for (const auto tensor : {&Case::q, &Case::qv, &Case::dout, &Case::dlse, &Case::sink})
+    single.*tensor = picked(from.*tensor, {nullptr, &head, nullptr, nullptr});
+  if (has_axis(problem, &Bias::per_head))
+    single.bias = picked(from.bias, {nullptr, &head, nullptr, nullptr});
+  for (const auto tensor : {&Case::k, &Case::v})
+    single.*tensor = picked(from.*tensor, {nullptr, &kv_head, nullptr, nullptr});
+  if (problem.alibi) {
+    const double slope = alibi_slope(problem, h);
+    problem.alibi->slopes = {slope};
+  }
+  std::vector<Index> pairs = all_keys(problem.batch);
+  for (Index& pair : pairs) pair = pair * problem.heads_kv + kv_head.front();
+  pick_descales(problem, pairs);
+  problem.heads_q = problem.heads_kv = 1;
+  becomes_literal(single);
   return single;
+}
+
+Case single_row(const Case& from, const RowIndex& row) {
+  return single_head(select_queries(spelled_out(single_member(from, row.batch)), {row.query}),
+                     row.head);
 }
 
 Case visible_part_of_row(const Case& from, const RowIndex& row) {
@@ -131,6 +223,8 @@ Case with_hidden_query(Case from, Index query) {
 
 Case with_values(Case from, Tensor Case::*tensor, const ElementRule& element) {
   from.*tensor = filled((from.*tensor).dtype(), (from.*tensor).extents(), element);
+  if (tensor == &Case::v) from.problem.v_is_k_view = false;
+  share_values(from);
   becomes_literal(from);
   return from;
 }

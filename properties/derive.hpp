@@ -11,26 +11,31 @@ namespace attest::properties {
 /// Cuts that no longer fit are moved to the end, a tree that no longer fits becomes `left`.
 Case with_fitting_tiling(Case from);
 
-/// One batch member on its own; keys beyond its length are gone.
+/// One batch member on its own, with every part that it has; queries and keys beyond its lengths
+/// are gone.
 Case single_member(const Case& from, Index b);
 
-/// The same visible pairs written out as mask bits. Precondition: no key_lengths.
-Case with_explicit_bits(Case from);
-
-/// The keys at the given positions, in that order (repeats allowed), with their mask columns.
-/// Precondition: no causal mask, no key_lengths.
+/// The keys at the given positions, in that order (repeats allowed), with their columns of masks
+/// and bias. What counts positions (causal, window, ALiBi ...) counts the new ones. Precondition:
+/// no key_lengths.
 Case select_keys(const Case& from, const std::vector<Index>& keys);
 
-/// One output row on its own: 1x1:1xn, mask as bits.
+/// The queries at the given positions, alike. Precondition: no query_lengths.
+Case select_queries(const Case& from, const std::vector<Index>& queries);
+
+/// One query head with its key/value head on its own.
+Case single_head(const Case& from, Index h);
+
+/// One output row on its own: 1x1:1xn, spelled out.
 Case single_row(const Case& from, const RowIndex& row);
 
-/// One output row and its visible keys only, without any mask.
+/// One output row and its visible keys only, without any mask, spelled out.
 Case visible_part_of_row(const Case& from, const RowIndex& row);
 
 /// The same case with query `query` (of every batch member and head) seeing no key.
 Case with_hidden_query(Case from, Index query);
 
-/// The same case with other values of one tensor.
+/// The same case with other values of one tensor. A v that was a view of k becomes one of its own.
 Case with_values(Case from, Tensor Case::*tensor, const ElementRule& element);
 
 /// The keys first .. n-1.

@@ -42,6 +42,45 @@ TEST(Generator, ReachesTheClassesThatBreakKernelsOftenEnough) {
   EXPECT_GE(counts["f64"], kCases * 4 / 10);
 }
 
+Case draw_any_number(int number) {
+  SeededDraw draw(mixed_seed(13, 1, static_cast<std::uint64_t>(number)));
+  return draw_case(draw, all_limits());
+}
+
+TEST(Generator, ReachesEveryFeatureTypeAndStorageInAThousandCases) {
+  constexpr int kAny = 1000;
+  std::map<std::string, int> counts;
+  for (int number = 0; number < kAny; ++number)
+    for (const std::string& name : classes(draw_any_number(number))) ++counts[name];
+  for (const Feature feature : all_features())
+    EXPECT_GE(counts[std::string(to_string(feature))], 3) << to_string(feature);
+  for (const Dtype dtype : kDtypes)
+    EXPECT_GE(counts[std::string(to_string(dtype))], kAny / 20) << to_string(dtype);
+  for (const char* const name :
+       {"layout bshd", "layout bhsd", "layout sbhd", "layout thd", "dense k and v"})
+    EXPECT_GE(counts[name], kAny / 100) << name;
+  EXPECT_GE(counts["plain"], kAny / 3);
+  EXPECT_GE(counts["seq_q != seq_kv"], kAny * 3 / 10);
+  EXPECT_GE(counts["member of length 0"], kAny / 10);
+  EXPECT_GE(counts["empty row"], kAny / 10);
+}
+
+TEST(Generator, DrawsNothingThatAKernelDoesNotDeclare) {
+  for (const Feature missing : all_features()) {
+    CaseLimits limits = all_limits();
+    std::erase(limits.features, missing);
+    Capabilities capabilities;
+    capabilities.dtypes = limits.dtypes;
+    capabilities.features = limits.features;
+    for (int number = 0; number < 100; ++number) {
+      SeededDraw draw(mixed_seed(17, 1, static_cast<std::uint64_t>(number)));
+      const Problem problem = draw_case(draw, limits).problem;
+      ASSERT_TRUE(check_support(capabilities, problem).ok())
+          << check_support(capabilities, problem).message();
+    }
+  }
+}
+
 TEST(Generator, UsesEveryValueFamily) {
   std::map<std::string, int> counts = count_classes();
   for (const ValueFamily& family : value_families())
@@ -112,26 +151,42 @@ TEST(Generator, PrintsItsDistribution) {
   });
 }
 
+void expect_the_same_case(const Case& again, const Case& want, const std::string& line) {
+  EXPECT_EQ(again.problem, want.problem) << line;
+  EXPECT_EQ(again.tiling, want.tiling) << line;
+  for (const CaseTensor& of : case_tensors()) {
+    EXPECT_EQ((again.*of.tensor).extents(), (want.*of.tensor).extents()) << of.name << line;
+    EXPECT_EQ((again.*of.tensor).bytes(), (want.*of.tensor).bytes()) << of.name << " " << line;
+  }
+}
+
+void expect_valid(const Case& of) {
+  EXPECT_TRUE(validate(of.problem).ok()) << validate(of.problem).message();
+  EXPECT_TRUE(validate(of.tiling, of.problem.seq_kv).ok());
+  for (const CaseTensor& tensor : case_tensors()) {
+    const Extents want = tensor.extents(of.problem);
+    EXPECT_EQ((of.*tensor.tensor).extents(), want) << tensor.name;
+    if (want == Extents{}) continue;
+    EXPECT_EQ((of.*tensor.tensor).dtype(), tensor.dtype(of.problem)) << tensor.name;
+  }
+}
+
 TEST(Generator, MakesValidCasesWhoseTextMakesThemAgain) {
   for (int number = 0; number < kCases / 4; ++number) {
-    const Case drawn = draw_number(number);
-    ASSERT_TRUE(validate(drawn.problem).ok());
-    ASSERT_TRUE(validate(drawn.tiling, drawn.problem.seq_kv).ok());
-    for (const bool literal : {false, true}) {
-      Case given = drawn;
-      if (literal) becomes_literal(given);
-      for (const std::string& line :
-           {minimal_text(to_text(given)), canonical_text(to_text(given))}) {
-        ProblemText text;
-        TextError error;
-        ASSERT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
-        const Result<Case> again = make_case(text, nullptr);
-        ASSERT_TRUE(again.ok());
-        EXPECT_EQ(again.value().problem, drawn.problem) << line;
-        EXPECT_EQ(again.value().tiling, drawn.tiling) << line;
-        EXPECT_EQ(again.value().q.bytes(), drawn.q.bytes()) << line;
-        EXPECT_EQ(again.value().k.bytes(), drawn.k.bytes()) << line;
-        EXPECT_EQ(again.value().v.bytes(), drawn.v.bytes()) << line;
+    for (const Case& drawn : {draw_number(number), draw_any_number(number)}) {
+      expect_valid(drawn);
+      for (const bool literal : {false, true}) {
+        Case given = drawn;
+        if (literal) becomes_literal(given);
+        for (const std::string& line :
+             {minimal_text(to_text(given)), canonical_text(to_text(given))}) {
+          ProblemText text;
+          TextError error;
+          ASSERT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
+          const Result<Case> again = make_case(text, nullptr);
+          ASSERT_TRUE(again.ok());
+          expect_the_same_case(again.value(), drawn, line);
+        }
       }
     }
   }
@@ -139,19 +194,16 @@ TEST(Generator, MakesValidCasesWhoseTextMakesThemAgain) {
 
 TEST(Shrinking, OffersOnlyValidAndSimplerCases) {
   for (int number = 0; number < 40; ++number) {
-    const Case drawn = draw_number(number);
-    int offered = 0;
-    visit_simpler_cases(drawn, [&](Case&& candidate) {
-      ++offered;
-      EXPECT_LT(complexity(candidate), complexity(drawn));
-      EXPECT_TRUE(validate(candidate.problem).ok());
-      EXPECT_TRUE(validate(candidate.tiling, candidate.problem.seq_kv).ok());
-      EXPECT_EQ(candidate.q.extents(), candidate.problem.q_extents());
-      EXPECT_EQ(candidate.k.extents(), candidate.problem.k_extents());
-      EXPECT_EQ(candidate.v.extents(), candidate.problem.v_extents());
-      return false;
-    });
-    EXPECT_GT(offered, 0);
+    for (const Case& drawn : {draw_number(number), draw_any_number(number)}) {
+      int offered = 0;
+      visit_simpler_cases(drawn, [&](Case&& candidate) {
+        ++offered;
+        EXPECT_LT(complexity(candidate), complexity(drawn));
+        expect_valid(candidate);
+        return false;
+      });
+      EXPECT_GT(offered, 0);
+    }
   }
 }
 

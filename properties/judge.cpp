@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "properties/stand_ins.hpp"
 
@@ -15,12 +16,15 @@ constexpr double kUselessLseBound = 0.5;
 /// Remembers whether an output made without looking at the scores would have passed.
 class StandIns {
  public:
+  /// A kernel can give numbers of this type only.
+  explicit StandIns(Dtype out_dtype) : out_dtype_(out_dtype) {}
+
   void look_at(const reference::CertifiedRow& truth) {
     const RowFacts& facts = truth.facts;
     const std::vector<double> mean = output_with_scores_times(facts, 0);
     for (std::size_t c = 0; c < mean.size(); ++c) {
       compare(zero_, truth, c, 0);
-      compare(mean_, truth, c, mean[c]);
+      compare(mean_, truth, c, rounded_to(out_dtype_, mean[c]));
     }
   }
   /// The name of a stand-in that differs from the truth and was accepted everywhere, or null.
@@ -43,6 +47,7 @@ class StandIns {
         seen.rejected || truth.facts.output[c].distance_lower(stand_in) > truth.bound.output[c];
   }
 
+  Dtype out_dtype_;
   Seen zero_;
   Seen mean_;
 };
@@ -135,13 +140,16 @@ bool informative_output(const reference::CertifiedRow& row, std::size_t column) 
   return row.facts.keys.empty() || magnitude == 0 || row.bound.output[column] < magnitude;
 }
 
+LseTruth lse_truth(const reference::CertifiedRow& row) {
+  return {row.facts.lse, row.bound.lse};
+}
+
 bool informative_lse(const reference::CertifiedRow& row) {
   return row.facts.keys.empty() || row.bound.lse < kUselessLseBound;
 }
 
 double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowIndex& row,
                       const Outputs& outputs) {
-  const auto [b, h, query] = row;
   double largest = 0;
   const auto add = [&](double error, double limit) {
     if (error == 0) return;
@@ -151,9 +159,8 @@ double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowInd
   };
   if (!bound.proven()) return 0;
   for (std::size_t c = 0; c < facts.output.size(); ++c)
-    add(facts.output[c].distance_upper(outputs.out.get(b, h, query, static_cast<Index>(c))),
-        bound.output[c]);
-  if (outputs.has_lse()) add(facts.lse.distance_upper(outputs.lse.get(b, h, query, 0)), bound.lse);
+    add(facts.output[c].distance_upper(outputs.at(row, static_cast<Index>(c))), bound.output[c]);
+  if (outputs.has_lse()) add(facts.lse.distance_upper(outputs.lse_at(row)), bound.lse);
   return largest;
 }
 
@@ -161,25 +168,70 @@ Index count_beyond(std::span<const double> probable, const RowFacts& facts, cons
                    const Outputs& outputs) {
   Index count = 0;
   for (std::size_t c = 0; c < probable.size(); ++c) {
-    const double got = outputs.out.get(row.batch, row.head, row.query, static_cast<Index>(c));
+    const double got = outputs.at(row, static_cast<Index>(c));
     if (!(facts.output[c].distance_lower(got) <= probable[c])) ++count;
   }
   return count;
 }
 
+namespace {
+
+/// The number that a row without keys and without a sink must give, where the problem names one.
+void equals_named(Tally& tally, const Place& place, double got, double want) {
+  const bool same = got == want || (std::isnan(got) && std::isnan(want));
+  tally.holds(same, place, got, want, "a row without visible keys must give what the problem says");
+}
+
+/// A row without keys and without a sink.
+void judge_empty_row(Tally& tally, const JudgedRow& judged, Part part) {
+  const auto& [outputs, row, truth] = judged;
+  if (part == Part::lse) {
+    if (outputs.asked.empty_lse)
+      equals_named(tally, {"lse", row}, outputs.lse_at(row), *outputs.asked.empty_lse);
+    return;
+  }
+  const AllMaskedPolicy policy = outputs.asked.all_masked;
+  for (std::size_t c = 0; c < truth.facts.output.size(); ++c) {
+    const auto column = static_cast<Index>(c);
+    const double got = outputs.at(row, column);
+    if (policy == AllMaskedPolicy::nan)
+      equals_named(tally, {"out", row, column}, got, std::numeric_limits<double>::quiet_NaN());
+    else if (policy != AllMaskedPolicy::any)
+      tally.within({"out", row, column}, got, truth.facts.output[c], truth.bound.output[c]);
+  }
+}
+
+/// The sum of a row that is given as maximum and sum is a number that has a logarithm.
+void judge_max_sum(Tally& tally, const RowIndex& row, const Outputs& outputs) {
+  const auto [b, h, query] = row;
+  const double maximum = outputs.lse.get(b, h, query, 0);
+  const double sum = outputs.lse.get(b, h, query, 1);
+  tally.holds(std::isfinite(maximum), {"lse", row, 0}, maximum, 0, "the maximum must be finite");
+  tally.holds(sum > 0 && std::isfinite(sum), {"lse", row, 1}, sum, 1,
+              "the sum of weights must be finite and above 0");
+}
+
+}  // namespace
+
 void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
                const Outputs& outputs) {
-  const auto [b, h, query] = row;
   if (!truth.bound.proven()) {
     tally.undecided(truth.bound.unproven);
+  } else if (truth.facts.keys.empty()) {
+    judge_empty_row(tally, {outputs, row, truth}, part);
   } else if (part == Part::lse) {
-    tally.within({"lse", row}, outputs.lse.get(b, h, query, 0), truth.facts.lse, truth.bound.lse,
-                 informative_lse(truth));
+    const bool two_numbers = outputs.asked.lse == LseForm::max_sum;
+    if (two_numbers) judge_max_sum(tally, row, outputs);
+    const LseTruth want = lse_truth(truth);
+    const double got = outputs.lse_at(row);
+    // m + ln(l) was rounded to double once.
+    const double rounding = two_numbers && std::isfinite(got) ? 0x1p-52 * std::abs(got) : 0;
+    tally.within({"lse", row}, got, want.exact, want.bound + rounding, informative_lse(truth));
   } else {
     for (std::size_t c = 0; c < truth.facts.output.size(); ++c) {
       const auto column = static_cast<Index>(c);
-      tally.within({"out", row, column}, outputs.out.get(b, h, query, column),
-                   truth.facts.output[c], truth.bound.output[c], informative_output(truth, c));
+      tally.within({"out", row, column}, outputs.at(row, column), truth.facts.output[c],
+                   truth.bound.output[c], informative_output(truth, c));
     }
   }
   tally.end_row();
@@ -187,7 +239,7 @@ void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowInde
 
 Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part) {
   Tally tally;
-  StandIns stand_ins;
+  StandIns stand_ins(of.problem.out_dtype());
   const Truth truth(kernel, of);
   Index beyond_probable = 0;
   for_each_row(of.problem, [&](const RowIndex& row) {
@@ -197,7 +249,7 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
       return;
     }
     judge_row(tally, *exact, row, part, outputs);
-    if (part != Part::out || exact->facts.keys.empty() || !exact->bound.proven()) return;
+    if (part != Part::out || exact->facts.visible_keys() == 0 || !exact->bound.proven()) return;
     stand_ins.look_at(*exact);
     beyond_probable += count_beyond(truth.probable_errors(*exact), exact->facts, row, outputs);
   });
@@ -216,42 +268,45 @@ void same_row_bits(Tally& tally, const RowIndex& row, const Outputs& got, const 
   for (Index c = 0; c < want.out.extents()[3]; ++c)
     tally.same_bits({"out", row, c}, got.out.get(b, h, query, c), want.out.get(b, h, query, c),
                     reason);
-  if (want.has_lse())
-    tally.same_bits({"lse", row}, got.lse.get(b, h, query, 0), want.lse.get(b, h, query, 0),
+  for (Index c = 0; want.has_lse() && c < want.lse.extents()[3]; ++c)
+    tally.same_bits({"lse", row, c}, got.lse.get(b, h, query, c), want.lse.get(b, h, query, c),
                     reason);
   tally.end_row();
 }
 
+namespace {
+
+void agree_lse(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset) {
+  const double left_lse = left.outputs.lse_at(left.row);
+  const double right_lse = right.outputs.lse_at(right.row);
+  const double unit = left.outputs.asked.lse == LseForm::base_two ? std::numbers::log2e : 1;
+  const double offset = left.truth.facts.keys.empty() ? 0 : lse_offset * unit;
+  // Offset and subtraction are in double, and so is an lse that was made of two numbers: their
+  // rounding is charged to the bound.
+  const bool rounded = offset != 0 || left.outputs.asked.lse == LseForm::max_sum;
+  const double rounding = 0x1p-51 * (std::abs(left_lse) + std::abs(right_lse) + std::abs(offset));
+  tally.agree({"lse", left.row}, left_lse, right_lse - offset,
+              lse_truth(left.truth).bound + lse_truth(right.truth).bound +
+                  (rounded && std::isfinite(rounding) ? rounding : 0),
+              informative_lse(left.truth) && informative_lse(right.truth));
+}
+
+}  // namespace
+
 void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset) {
-  const auto bound_of = [](const JudgedRow& judged) -> const RowBound& {
-    return judged.truth.bound;
-  };
-  const auto read = [](const Tensor& tensor, const RowIndex& row, Index column) {
-    return tensor.get(row.batch, row.head, row.query, column);
-  };
-  if (!bound_of(left).proven() || !bound_of(right).proven()) {
-    tally.undecided(bound_of(left).proven() ? bound_of(right).unproven : bound_of(left).unproven);
+  const RowBound& left_bound = left.truth.bound;
+  const RowBound& right_bound = right.truth.bound;
+  if (!left_bound.proven() || !right_bound.proven()) {
+    tally.undecided(left_bound.proven() ? right_bound.unproven : left_bound.unproven);
     return;
   }
   for (std::size_t c = 0; c < left.truth.facts.output.size(); ++c) {
     const auto column = static_cast<Index>(c);
-    tally.agree({"out", left.row, column}, read(left.outputs.out, left.row, column),
-                read(right.outputs.out, right.row, column),
-                bound_of(left).output[c] + bound_of(right).output[c],
+    tally.agree({"out", left.row, column}, left.outputs.at(left.row, column),
+                right.outputs.at(right.row, column), left_bound.output[c] + right_bound.output[c],
                 informative_output(left.truth, c) && informative_output(right.truth, c));
   }
-  if (!left.outputs.has_lse() || !right.outputs.has_lse()) {
-    tally.end_row();
-    return;
-  }
-  const double left_lse = read(left.outputs.lse, left.row, 0);
-  const double right_lse = read(right.outputs.lse, right.row, 0);
-  // The subtraction below is in double: its own rounding is charged to the bound.
-  const double rounding = 0x1p-52 * (std::abs(right_lse) + std::abs(lse_offset));
-  tally.agree({"lse", left.row}, left_lse, right_lse - lse_offset,
-              bound_of(left).lse + bound_of(right).lse +
-                  (lse_offset == 0 || !std::isfinite(rounding) ? 0 : rounding),
-              informative_lse(left.truth) && informative_lse(right.truth));
+  if (left.outputs.has_lse() && right.outputs.has_lse()) agree_lse(tally, left, right, lse_offset);
   tally.end_row();
 }
 

@@ -15,7 +15,8 @@ namespace attest::properties {
 
 /// What the oracle reads of a case.
 inline reference::Inputs inputs_of(const Case& of) {
-  return {&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
+  return {&of.problem,      of.q.ref(),       of.k.ref(),    of.v.ref(),
+          view_of(of.bias), view_of(of.sink), view_of(of.qv)};
 }
 
 /// The exact rows of a case with the bound of one kernel (or of one declared accuracy).
@@ -64,6 +65,13 @@ enum class Part { out, lse };
 /// Largest |value| of a column that the row's softmax weighs: sum_j p_j |v_jc|.
 double value_magnitude(const RowFacts& facts, std::size_t column);
 
+/// The exact lse of a row in the form of its problem (max_sum: as m + ln l), and its bound.
+struct LseTruth {
+  Enclosure exact;
+  double bound = 0;
+};
+LseTruth lse_truth(const reference::CertifiedRow& row);
+
 /// Whether the bound of an element is smaller than what it limits.
 bool informative_output(const reference::CertifiedRow& row, std::size_t column);
 bool informative_lse(const reference::CertifiedRow& row);
@@ -97,16 +105,22 @@ struct JudgedRow {
   const reference::CertifiedRow& truth;
 };
 
-/// Two computed rows that are equal in exact arithmetic, lse apart by `lse_offset` (right - left):
-/// they differ at most by the sum of their bounds.
+/// Two computed rows that are equal in exact arithmetic, natural lse apart by `lse_offset` (right -
+/// left) unless they see nothing: they differ at most by the sum of their bounds.
 void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset = 0);
 
-/// Runs body(row) for every output row of a problem.
+/// Runs body(row) for every output row of a problem; rows beyond the query lengths are none.
 template <class Body>
 void for_each_row(const Problem& problem, Body&& body) {
   for (Index b = 0; b < problem.batch; ++b)
     for (Index h = 0; h < problem.heads_q; ++h)
-      for (Index query = 0; query < problem.seq_q; ++query) body(RowIndex{b, h, query});
+      for (Index query = 0; query < problem.query_length(b); ++query) body(RowIndex{b, h, query});
+}
+
+inline std::vector<RowIndex> all_rows(const Problem& problem) {
+  std::vector<RowIndex> rows;
+  for_each_row(problem, [&](const RowIndex& row) { rows.push_back(row); });
+  return rows;
 }
 
 }  // namespace attest::properties

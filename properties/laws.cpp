@@ -36,6 +36,19 @@ constexpr std::array kLaws{
         "A merged summary itself lies within its bound: maximum, sum and numerator.",
         "|m - M| <= Delta, |l - sum exp(s - m)| <= B_l, |a - sum exp(s - m) v| <= B_a (Theorem 3)",
         merge_summary_bound},
+    Law{"merge.empty_part",
+        "Joining with an empty part, in the form that the kernel declares, changes no bit, "
+        "whatever "
+        "its output holds.",
+        "join((NaN, e), x) = join(x, (NaN, e)) = x; join((NaN, e), (NaN, e)) = (0, e), e declared",
+        merge_empty_part},
+    Law{"merge.foreign_empty",
+        "An infinite lse that the kernel does not declare is refused or taken for emptiness; it is "
+        "never merged.",
+        "join((0, +-inf), x) is an error or x", merge_foreign_empty},
+    Law{"merge.narrow_parts",
+        "Parts that were rounded to bf16 lose this rounding once, however many are joined.",
+        "|out(parts) - o| <= B4 with B_i = |part_i - o_i| (Theorem 4)", merge_narrow_parts},
     Law{"tiling.tile_size", "Any tile size, from 1 to beyond the keys, lies within its bound.",
         "|out(tile) - o| <= B(tile) for tile in {1, 2, t, t + 1, n - 1, n, n + 7}",
         tiling_tile_size},

@@ -41,6 +41,9 @@ Verdict merge_rescale_range(const Kernel& kernel, const Case& on);
 Verdict merge_row_sum_range(const Kernel& kernel, const Case& on);
 Verdict merge_pairs_agree(const Kernel& kernel, const Case& on);
 Verdict merge_pairs_tree(const Kernel& kernel, const Case& on);
+Verdict merge_empty_part(const Kernel& kernel, const Case& on);
+Verdict merge_foreign_empty(const Kernel& kernel, const Case& on);
+Verdict merge_narrow_parts(const Kernel& kernel, const Case& on);
 Verdict merge_summary_bound(const Kernel& kernel, const Case& on);
 
 // tiling: how the work is cut does not matter.

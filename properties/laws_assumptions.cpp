@@ -78,13 +78,13 @@ Verdict assume_exp_of_zero(const Kernel& kernel, const Case& on) {
       kernel.description().capabilities.mask_bits && on.problem.seq_kv > 1 && on.problem.seq_q > 0;
   const Index keys = bits_fit ? on.problem.seq_kv : 1;
   const auto seen = static_cast<Index>(seed % static_cast<std::uint64_t>(keys));
-  const Format format = format_of(on.problem.dtype);
+  const Format format = format_of(probe_dtype(kernel, on));
   const double u = format.unit_roundoff;
   const std::array<double, 8> values{
       1, 1 + 2 * u, 1 - u, -3, std::ldexp(1 + 4 * u, 100), format.min_normal, -0.0, -0x1.555554p-2};
   Case probe = blank_probe(kernel, on, keys, static_cast<Index>(values.size()));
   const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
-  if (auto verdict = rounds_exact_results(accuracy, on.problem.dtype)) return *verdict;
+  if (auto verdict = rounds_exact_results(accuracy, probe.problem.dtype)) return *verdict;
   if (bits_fit) {
     MaskBits bits{1, keys, {}};
     for (Index key = 0; key < keys; ++key) bits.visible.push_back(key == seen);
@@ -127,7 +127,7 @@ Verdict assume_exp_of_minus_infinity(const Kernel& kernel, const Case& on) {
   const std::uint64_t seed = seed_of(on);
   const Index keys = power_of_two_keys(on);
   Case probe = blank_probe(kernel, on, keys, 2);
-  if (auto verdict = rounds_exact_results(kernel.accuracy(probe.problem), on.problem.dtype))
+  if (auto verdict = rounds_exact_results(kernel.accuracy(probe.problem), probe.problem.dtype))
     return *verdict;
   // Every second key, the first half or the last half, so that whole tiles are without weight.
   const auto weighs = [&](Index b, Index kv_head, Index key) {
@@ -165,11 +165,11 @@ Verdict assume_exp_of_minus_infinity(const Kernel& kernel, const Case& on) {
 }
 
 Verdict assume_nearest_even(const Kernel& kernel, const Case& on) {
-  const auto sums = rounded_sums(format_of(on.problem.dtype).unit_roundoff);
+  const auto sums = rounded_sums(format_of(probe_dtype(kernel, on)).unit_roundoff);
   const auto columns = static_cast<Index>(2 * sums.size());
   const Index keys = power_of_two_keys(on);
   Case probe = blank_probe(kernel, on, keys, columns);
-  if (auto verdict = rounds_exact_results(kernel.accuracy(probe.problem), on.problem.dtype))
+  if (auto verdict = rounds_exact_results(kernel.accuracy(probe.problem), probe.problem.dtype))
     return *verdict;
   const auto sum_of = [&](Index column) { return sums[static_cast<std::size_t>(column / 2)]; };
   const auto sign = [](Index column) { return column % 2 == 0 ? 1.0 : -1.0; };
@@ -185,14 +185,14 @@ Verdict assume_nearest_even(const Kernel& kernel, const Case& on) {
 }
 
 Verdict assume_gradual_underflow(const Kernel& kernel, const Case& on) {
-  const Format format = format_of(on.problem.dtype);
+  const Format format = format_of(probe_dtype(kernel, on));
   const Index keys = power_of_two_keys(on);
   const auto n = static_cast<double>(keys);
   const double normal = format.min_normal;
   const double smallest = 2 * format.unit_roundoff * normal;
   Case probe = blank_probe(kernel, on, keys, 6);
   const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
-  if (auto verdict = rounds_exact_results(accuracy, on.problem.dtype)) return *verdict;
+  if (auto verdict = rounds_exact_results(accuracy, probe.problem.dtype)) return *verdict;
   const std::array<double, 3> everywhere{smallest, -3 * smallest, normal / 2};
   const std::array<double, 3> left{n * smallest, -normal - n * smallest, n / 2 * normal};
   const std::array<double, 3> right{0, normal, 0};
@@ -228,7 +228,7 @@ Verdict assume_large_scores(const Kernel& kernel, const Case& on) {
   const Index keys = power_of_two_keys(on);
   Case probe = blank_probe(kernel, on, keys, 2);
   const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
-  if (auto verdict = rounds_exact_results(accuracy, on.problem.dtype)) return *verdict;
+  if (auto verdict = rounds_exact_results(accuracy, probe.problem.dtype)) return *verdict;
   if (accuracy.exp_form == ExpForm::folded_base_two)
     return Verdict::skipped("the kernel declares exponents whose error grows with the score");
   // An eighth of the range, so that A6 holds of the scores and of their differences.

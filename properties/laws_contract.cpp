@@ -1,4 +1,9 @@
 // contract.*: what a call may read, write and remember.
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
 #include "properties/derive.hpp"
 #include "properties/judge.hpp"
 #include "properties/laws.hpp"
@@ -37,43 +42,43 @@ Spread spread(Dtype dtype, const Extents& extents, Spacing spacing) {
                               ? Strides{extents[1] * extents[2] * row, extents[2] * row, row, step}
                               : Strides{extents[1] * extents[2] * row, row, extents[1] * row, step};
   const Index body = extents[0] * extents[1] * extents[2] * row;
-  Spread made{Tensor(dtype, extents, strides, body + 2 * kGuard), kGuard};
-  fill_with_poison(made.tensor);
-  return made;
+  return {poisoned(dtype, extents, strides, body + 2 * kGuard), kGuard};
 }
 
+const void* element_at(const ConstTensorRef& view, const StoredRow& at, Index h, Index column) {
+  const Index offset = at.b * view.strides[0] + h * view.strides[1] + at.row * view.strides[2] +
+                       column * view.strides[3];
+  return static_cast<const std::byte*>(view.data) +
+         offset * static_cast<Index>(size_of(view.dtype));
+}
+
+/// The same elements, bit for bit, elsewhere.
 Spread spread_copy(const Tensor& from, Spacing spacing) {
   Spread made = spread(from.dtype(), from.extents(), spacing);
-  with_real_type(from.dtype(), [&](auto real) {
-    using Real = decltype(real);
-    const auto target = made.view().as<Real>();
-    for_each_index(from.extents(), [&](Index b, Index h, Index row, Index column) {
-      target(b, h, row, column) = static_cast<Real>(from.get(b, h, row, column));
-    });
+  const Spread& copy = made;
+  for_each_index(from.extents(), [&](Index b, Index h, Index row, Index column) {
+    std::memcpy(const_cast<void*>(element_at(copy.view(), {b, row}, h, column)),
+                element_at(from.ref(), {b, row}, h, column), size_of(from.dtype()));
   });
   return made;
 }
 
-bool is_poison_at(const Tensor& tensor, Index offset) {
-  Tensor probe(tensor.dtype(), {1, 1, 1, 1});
-  const std::size_t size = size_of(tensor.dtype());
-  std::memcpy(probe.bytes().data(), tensor.bytes().data() + static_cast<std::size_t>(offset) * size,
-              size);
-  return is_poison(probe, 0, 0, 0, 0);
-}
-
-/// Every element written, nothing else touched.
-void check_written(Tally& tally, std::string_view name, const Spread& output) {
+/// Every element of a row that exists written, nothing else touched.
+void check_written(Tally& tally, std::string_view name, const Problem& problem,
+                   const Spread& output) {
   const Tensor& tensor = output.tensor;
   const auto total = static_cast<Index>(tensor.bytes().size() / size_of(tensor.dtype()));
   std::vector<bool> is_element(static_cast<std::size_t>(total));
   const Strides& strides = tensor.strides();
-  for_each_index(tensor.extents(), [&](Index b, Index h, Index row, Index column) {
-    const Index offset =
-        output.first + b * strides[0] + h * strides[1] + row * strides[2] + column * strides[3];
-    is_element[static_cast<std::size_t>(offset)] = true;
-    tally.holds(!is_poison_at(tensor, offset), {name, {b, h, row}, column}, poison(tensor.dtype()),
-                0, "element was not written");
+  for_each_row(problem, [&](const RowIndex& row) {
+    const StoredRow at = stored_query(problem, row.batch, row.query);
+    for (Index column = 0; column < tensor.extents()[3]; ++column) {
+      const Index offset = output.first + at.b * strides[0] + row.head * strides[1] +
+                           at.row * strides[2] + column * strides[3];
+      is_element[static_cast<std::size_t>(offset)] = true;
+      tally.holds(!is_poison_at(tensor, offset), {name, row, column}, poison(tensor.dtype()), 0,
+                  "element was not written");
+    }
   });
   for (Index offset = 0; offset < total; ++offset) {
     if (is_element[static_cast<std::size_t>(offset)]) continue;
@@ -84,49 +89,85 @@ void check_written(Tally& tally, std::string_view name, const Spread& output) {
   tally.end_row();
 }
 
+constexpr std::array kStoredTensors{
+    std::pair{"q", &StoredInputs::q},       std::pair{"k", &StoredInputs::k},
+    std::pair{"v", &StoredInputs::v},       std::pair{"bias", &StoredInputs::bias},
+    std::pair{"sink", &StoredInputs::sink}, std::pair{"qv", &StoredInputs::qv}};
+
 struct SpreadRun {
   Status status;
   Spread out;
   Spread lse;
 };
 
+/// Stored tensors in other strides; v stays a view of k where it is one.
 SpreadRun run_spread(const Kernel& kernel, const Case& on, Spacing spacing) {
-  const Spread q = spread_copy(on.q, spacing);
-  const Spread k = spread_copy(on.k, spacing);
-  const Spread v = spread_copy(on.v, spacing);
+  const Problem& problem = on.problem;
+  const StoredInputs inputs = store(on);
+  const auto spread_input = [&](const Tensor& tensor) {
+    return tensor.extents() == Extents{} ? Spread{} : spread_copy(tensor, spacing);
+  };
+  const Spread q = spread_input(inputs.q);
+  const Spread k = spread_input(inputs.k);
+  const Spread v = spread_input(inputs.v);
+  const Spread bias = spread_input(inputs.bias);
+  const Spread sink = spread_input(inputs.sink);
+  const Spread qv = spread_input(inputs.qv);
   SpreadRun run;
-  run.out = spread(on.problem.dtype, on.problem.out_extents(), spacing);
-  const bool with_lse = on.problem.lse != LseForm::none;
-  if (with_lse) run.lse = spread(on.problem.dtype, on.problem.lse_extents(), spacing);
-  run.status = kernel.forward(
-      on.problem, on.tiling,
-      {q.view(), k.view(), v.view(), run.out.view(), with_lse ? run.lse.view() : TensorRef{}});
+  run.out = spread(problem.out_dtype(), stored_q_extents(problem, problem.head_dim_v), spacing);
+  ForwardViews views{q.view(), k.view(), v.view(), run.out.view(), {}};
+  if (problem.v_is_k_view) {
+    views.v = k.view();
+    views.v.extents[3] = problem.head_dim_v;
+  }
+  if (problem.bias) views.bias = bias.view();
+  if (problem.sink && !problem.sink->zero) views.sink = sink.view();
+  if (problem.qv) views.qv = qv.view();
+  if (problem.lse != LseForm::none) {
+    run.lse = spread(problem.compute_dtype(), stored_q_extents(problem, problem.lse_extents()[3]),
+                     spacing);
+    views.lse = run.lse.view();
+  }
+  run.status = kernel.forward(problem, on.tiling, views);
   return run;
 }
 
-void compare_bits(Tally& tally, std::string_view name, const Tensor& want,
-                  const ConstTensorRef& got, std::string_view reason) {
-  with_real_type(want.dtype(), [&](auto real) {
-    using Real = decltype(real);
-    const auto elements = got.as<const Real>();
-    for_each_index(want.extents(), [&](Index b, Index h, Index row, Index column) {
-      tally.same_bits({name, {b, h, row}, column}, static_cast<double>(elements(b, h, row, column)),
-                      want.get(b, h, row, column), reason);
-    });
+/// A logical tensor against one that was written in storage.
+void compare_rows(Tally& tally, std::string_view name, const Problem& problem, const Tensor& want,
+                  const Spread& got) {
+  for_each_row(problem, [&](const RowIndex& row) {
+    const StoredRow at = stored_query(problem, row.batch, row.query);
+    for (Index column = 0; column < want.extents()[3]; ++column)
+      tally.same_bits({name, row, column},
+                      load_element(want.dtype(), element_at(got.view(), at, row.head, column)),
+                      want.get(row.batch, row.head, row.query, column), "only the strides differ");
   });
+}
+
+void compare_bytes(Tally& tally, std::string_view name, const Tensor& got, const Tensor& want) {
+  const auto elements = static_cast<Index>(want.bytes().size() / size_of(want.dtype()));
+  for (Index offset = 0; offset < elements; ++offset) {
+    const auto at = static_cast<std::size_t>(offset) * size_of(want.dtype());
+    const auto number = [&](const Tensor& tensor) {
+      return load_element(tensor.dtype(), tensor.bytes().data() + at);
+    };
+    const bool same =
+        std::memcmp(got.bytes().data() + at, want.bytes().data() + at, size_of(want.dtype())) == 0;
+    tally.holds(same, {name, {}, offset}, number(got), number(want),
+                "an input was changed (offset into its memory)");
+  }
 }
 
 }  // namespace
 
 Verdict contract_inputs_untouched(const Kernel& kernel, const Case& on) {
-  // A copy, though never changed here: a kernel that writes to its inputs must not reach `on`.
-  const Case given = on;  // NOLINT(performance-unnecessary-copy-initialization)
-  const Outputs outputs = run_in_place(kernel, given);
-  if (const auto verdict = stopped(outputs, given)) return *verdict;
+  const StoredInputs given = store(on);
+  const StoredInputs untouched = store(on);
+  const Outputs outputs = run_kernel(kernel, on, given);
+  if (const auto verdict = stopped(outputs, on)) return *verdict;
   Tally tally;
-  for (const auto& [name, tensor] :
-       {std::pair{"q", &Case::q}, std::pair{"k", &Case::k}, std::pair{"v", &Case::v}})
-    compare_bits(tally, name, on.*tensor, (given.*tensor).ref(), "an input was changed");
+  for (const auto& [name, tensor] : kStoredTensors)
+    compare_bytes(tally, name, given.*tensor, untouched.*tensor);
   tally.end_row();
   return tally.verdict();
 }
@@ -135,9 +176,9 @@ Verdict contract_outputs_written(const Kernel& kernel, const Case& on) {
   Tally tally;
   for (const Spacing spacing : {Spacing::rows_apart, Spacing::columns_apart}) {
     const SpreadRun run = run_spread(kernel, on, spacing);
-    if (const auto verdict = stopped({run.status, {}, {}}, on)) return *verdict;
-    check_written(tally, "out", run.out);
-    if (on.problem.lse != LseForm::none) check_written(tally, "lse", run.lse);
+    if (const auto verdict = stopped(run.status, on)) return *verdict;
+    check_written(tally, "out", on.problem, run.out);
+    if (on.problem.lse != LseForm::none) check_written(tally, "lse", on.problem, run.lse);
   }
   return tally.verdict();
 }
@@ -148,12 +189,10 @@ Verdict contract_strides(const Kernel& kernel, const Case& on) {
   Tally tally;
   for (const Spacing spacing : {Spacing::rows_apart, Spacing::columns_apart}) {
     const SpreadRun run = run_spread(kernel, on, spacing);
-    if (const auto verdict = stopped({run.status, {}, {}}, on)) return *verdict;
-    const Spread& out = run.out;
-    compare_bits(tally, "out", contiguous.out, out.view(), "only the strides differ");
-    const Spread& lse = run.lse;
+    if (const auto verdict = stopped(run.status, on)) return *verdict;
+    compare_rows(tally, "out", on.problem, contiguous.out, run.out);
     if (on.problem.lse != LseForm::none)
-      compare_bits(tally, "lse", contiguous.lse, lse.view(), "only the strides differ");
+      compare_rows(tally, "lse", on.problem, contiguous.lse, run.lse);
     tally.end_row();
   }
   return tally.verdict();
@@ -166,10 +205,9 @@ Verdict contract_repeat_bits(const Kernel& kernel, const Case& on) {
   for (int repeat = 0; repeat < 3; ++repeat) {
     const Outputs again = run_kernel(kernel, on);
     if (const auto verdict = stopped(again, on)) return *verdict;
-    compare_bits(tally, "out", first.out, again.out.ref(), "the same call was repeated");
-    if (on.problem.lse != LseForm::none)
-      compare_bits(tally, "lse", first.lse, again.lse.ref(), "the same call was repeated");
-    tally.end_row();
+    for_each_row(on.problem, [&](const RowIndex& row) {
+      same_row_bits(tally, row, again, first, "the same call was repeated");
+    });
   }
   return tally.verdict();
 }

@@ -15,6 +15,7 @@
 #include "properties/judge.hpp"
 #include "properties/laws.hpp"
 #include "properties/probe.hpp"
+#include "properties/spell_out.hpp"
 
 namespace attest::properties {
 namespace {
@@ -52,7 +53,10 @@ struct Special {
 Verdict shows(const Kernel& kernel, const Case& clean, const Outputs& before, const KeyPlace& at,
               const Special& special) {
   Case changed = clean;
-  (changed.*special.tensor).set(at.b, at.kv_head, at.key, special.column, special.value);
+  Tensor& tensor = changed.*special.tensor;
+  tensor.set(at.b, at.kv_head, at.key, special.column, special.value);
+  // A type without infinities has a NaN in their place.
+  const double value = tensor.get(at.b, at.kv_head, at.key, special.column);
   becomes_literal(changed);
   const Outputs after = run_kernel(kernel, changed);
   if (const auto verdict = stopped(after, changed)) return *verdict;
@@ -62,10 +66,10 @@ Verdict shows(const Kernel& kernel, const Case& clean, const Outputs& before, co
   const auto compare = [&](const Place& place, double got, double was, bool affected) {
     if (!affected)
       tally.same_bits(place, got, was, "a value of a key that the row does not use shows");
-    else if (std::isnan(special.value))
-      tally.holds(std::isnan(got), place, got, special.value, "a NaN does not show");
+    else if (std::isnan(value))
+      tally.holds(std::isnan(got), place, got, value, "a NaN does not show");
     else if (std::isfinite(was))
-      tally.holds(got == special.value, place, got, special.value, "an infinity does not show");
+      tally.holds(got == value, place, got, value, "an infinity does not show");
   };
   for_each_row(problem, [&](const RowIndex& row) {
     const auto [b, h, query] = row;
@@ -75,8 +79,7 @@ Verdict shows(const Kernel& kernel, const Case& clean, const Outputs& before, co
       compare({"out", row, c}, after.out.get(b, h, query, c), before.out.get(b, h, query, c),
               sees && (in_scores || c == special.column));
     if (before.has_lse())
-      compare({"lse", row}, after.lse.get(b, h, query, 0), before.lse.get(b, h, query, 0),
-              sees && in_scores);
+      compare({"lse", row}, after.lse_at(row), before.lse_at(row), sees && in_scores);
     tally.end_row();
   });
   return tally.verdict();
@@ -173,7 +176,9 @@ RowBound exp_probe_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts
 }  // namespace
 
 Verdict assume_special_values(const Kernel& kernel, const Case& on) {
-  Case clean = with_values(on, &Case::q, [](Index, Index, Index, Index) { return 0.0; });
+  // All weights are equal: what is added to scores, or beside them, could make a weight 0.
+  Case clean = plain_scores(densely_stored(forward_only(on)));
+  clean = with_values(std::move(clean), &Case::q, [](Index, Index, Index, Index) { return 0.0; });
   clean.problem.all_masked = AllMaskedPolicy::zero;
   const std::optional<KeyPlace> at = some_visible_key(clean);
   if (!at) return Verdict::weak("there was nothing to compare");
@@ -216,14 +221,14 @@ Verdict assume_exp_error(const Kernel& kernel, const Case& on) {
 }
 
 Verdict assume_log_error(const Kernel& kernel, const Case& on) {
-  Case probe = on;
+  Case probe = plain_scores(densely_stored(forward_only(on)));
   const auto zero = [](Index, Index, Index, Index) { return 0.0; };
   for (const auto tensor : {&Case::q, &Case::k, &Case::v})
     probe = with_values(std::move(probe), tensor, zero);
   probe.problem.all_masked = AllMaskedPolicy::zero;
   probe.problem.lse = LseForm::natural;
   const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
-  if (!(accuracy.format == format_of(on.problem.dtype)))
+  if (!(accuracy.format == format_of(on.problem.compute_dtype())))
     return Verdict::skipped("the kernel declares another format than that of the dtype");
   const Outputs outputs = run_kernel(kernel, probe);
   if (const auto verdict = stopped(outputs, probe)) return *verdict;
@@ -231,7 +236,7 @@ Verdict assume_log_error(const Kernel& kernel, const Case& on) {
   for_each_row(probe.problem, [&](const RowIndex& row) {
     const auto keys = reference::visible_keys(probe.problem, row.batch, row.query);
     if (keys.empty()) return;
-    const double got = outputs.lse.get(row.batch, row.head, row.query, 0);
+    const double got = outputs.lse_at(row);
     if (keys.size() == 1) {
       tally.holds(std::abs(got) <= accuracy.log_absolute_error, {"lse", row}, got, 0,
                   "the logarithm of 1 is not 0");

@@ -9,6 +9,7 @@
 #include "properties/derive.hpp"
 #include "properties/judge.hpp"
 #include "properties/laws.hpp"
+#include "properties/spell_out.hpp"
 
 namespace attest::properties {
 namespace {
@@ -45,7 +46,8 @@ Verdict poison_key(const Kernel& kernel, const Case& on, const Outputs& before, 
     };
   };
   Case changed = with_values(on, &Case::k, poisoned(on.k));
-  changed = with_values(std::move(changed), &Case::v, poisoned(on.v));
+  // As a view v has the filler already.
+  if (!on.problem.v_is_k_view) changed = with_values(std::move(changed), &Case::v, poisoned(on.v));
   const Outputs after = run_kernel(kernel, changed);
   if (const auto verdict = stopped(after, changed)) return *verdict;
   Tally tally;
@@ -60,19 +62,22 @@ Verdict poison_key(const Kernel& kernel, const Case& on, const Outputs& before, 
 
 /// Reads off which keys a kernel sees: all scores equal, v(key, column) = [key = column], so that
 /// an output is above 0 exactly where the key takes part.
-Verdict compare_visible_sets(const Kernel& kernel, Problem problem, const Tiling& tiling) {
+Verdict compare_visible_sets(const Kernel& kernel, const Problem& given, const Tiling& tiling) {
+  Case probe;
+  probe.problem = given;
+  probe.tiling = tiling;
+  probe = without_descales(
+      plain_scores(plain_empty_rows(forward_only(with_own_keys(std::move(probe))))));
+  Problem& problem = probe.problem;
   problem.head_dim = 1;
   problem.head_dim_v = std::max(Index{1}, problem.seq_kv);
+  problem.v_is_k_view = false;
   problem.scale = {false, 1.0};
   const auto zero = [](Index, Index, Index, Index) { return 0.0; };
-  Case probe{problem,
-             tiling,
-             {},
-             filled(problem.dtype, problem.q_extents(), zero),
-             filled(problem.dtype, problem.k_extents(), zero),
-             filled(problem.dtype, problem.v_extents(), [](Index, Index, Index key, Index column) {
-               return key == column ? 1.0 : 0.0;
-             })};
+  probe.q = filled(problem.dtype, problem.q_extents(), zero);
+  probe.k = filled(problem.k_dtype(), problem.k_extents(), zero);
+  probe.v = filled(problem.v_dtype(), problem.v_extents(),
+                   [](Index, Index, Index key, Index column) { return key == column ? 1.0 : 0.0; });
   const Outputs outputs = run_kernel(kernel, probe);
   if (const auto verdict = stopped(outputs, probe)) return *verdict;
   Tally tally;
@@ -141,17 +146,19 @@ Verdict check_hand_table(const Kernel& kernel, const HandTable& table) {
   return verdict;
 }
 
-/// Number of leading keys that the causal part leaves to a query.
+/// Number of leading keys that the causal part, with a prefix beside it, leaves to a query.
 Index causal_prefix(const Problem& problem, const RowIndex& row) {
   Problem causal_only = problem;
-  causal_only.mask.bits.reset();
+  causal_only.mask = {};
+  causal_only.mask.causal = problem.mask.causal;
+  causal_only.mask.prefix = problem.mask.prefix;
   return static_cast<Index>(reference::visible_keys(causal_only, row.batch, row.query).size());
 }
 
 }  // namespace
 
 Verdict mask_excluded_keys(const Kernel& kernel, const Case& on) {
-  Case masked = on;
+  Case masked = with_own_keys(on);
   if (on.problem.seq_q > 0 && on.problem.seq_kv > 0 && sees_everything(on.problem)) {
     MaskBits bits{1, on.problem.seq_kv,
                   std::vector<bool>(static_cast<std::size_t>(on.problem.seq_kv), true)};
@@ -170,14 +177,15 @@ Verdict mask_excluded_keys(const Kernel& kernel, const Case& on) {
   return combined.verdict();
 }
 
-Verdict mask_deleted_keys(const Kernel& kernel, const Case& on) {
+Verdict mask_deleted_keys(const Kernel& kernel, const Case& given) {
+  const Case on = plain_empty_rows(exactly_spellable(given));
   const Outputs outputs = run_kernel(kernel, on);
   if (const auto verdict = stopped(outputs, on)) return *verdict;
   const Truth truth(kernel, on);
   Tally tally;
-  for (const Index number : sampled(on.problem.rows(), 4)) {
-    const RowIndex row{number / (on.problem.heads_q * on.problem.seq_q),
-                       number / on.problem.seq_q % on.problem.heads_q, number % on.problem.seq_q};
+  const std::vector<RowIndex> rows = all_rows(on.problem);
+  for (const Index number : sampled(static_cast<Index>(rows.size()), 4)) {
+    const RowIndex row = rows[static_cast<std::size_t>(number)];
     const Case part = visible_part_of_row(on, row);
     const Outputs part_outputs = run_kernel(kernel, part);
     if (const auto verdict = stopped(part_outputs, part)) return *verdict;
@@ -207,15 +215,16 @@ Verdict mask_visible_set(const Kernel& kernel, const Case& on) {
 }
 
 Verdict mask_causal_prefix(const Kernel& kernel, const Case& on) {
-  Case causal = on;
+  Case causal = plain_empty_rows(exactly_spellable(on));
   if (!causal.problem.mask.causal) causal.problem.mask.causal = Causal{};
+  causal.problem.mask.alignment.reset();
   const Outputs outputs = run_kernel(kernel, causal);
   if (const auto verdict = stopped(outputs, causal)) return *verdict;
   const Truth truth(kernel, causal);
   Tally tally;
-  for (const Index query : sampled(causal.problem.seq_q, 3)) {
+  if (causal.problem.batch == 0) return tally.verdict();
+  for (const Index query : sampled(causal.problem.query_length(0), 3)) {
     const RowIndex row{0, causal.problem.heads_q - 1, query};
-    if (causal.problem.batch == 0) break;
     const Case alone = single_row(causal, row);
     const Case prefix = select_keys(
         alone, all_keys(std::min(causal_prefix(causal.problem, row), alone.problem.seq_kv)));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "attest/narrow_float.hpp"
 #include "properties/laws.hpp"
 #include "properties/merge_leaves.hpp"
 
@@ -49,6 +50,20 @@ PairNode<Real> join(const Leaves<Real>& leaves, PairNode<Real> left, PairNode<Re
       NormalisedPart{&left.exact->facts, &left.exact->bound},
       NormalisedPart{&right.exact->facts, &right.exact->bound}};
   node.exact->bound = normalised_merge_bound(leaves.accuracy, node.exact->facts, parts);
+  return node;
+}
+
+/// A tile as a part whose output was rounded to bf16; its bound is the error that it has.
+template <class Real>
+PairNode<Real> narrow_part(const Leaves<Real>& leaves, KeyRange tile) {
+  PairNode<Real> node{keys_of(tile), leaves.ops.normalise(leaves.leaf(tile)), std::nullopt};
+  node.exact = exact_part(leaves.accuracy, leaves.on, node.keys);
+  for (std::size_t c = 0; node.exact && c < node.computed.output.size(); ++c) {
+    Real& output = node.computed.output[c];
+    output = round_to(kBf16, output, Overflow::saturate);
+    node.exact->bound.output[c] =
+        node.exact->facts.output[c].distance_upper(static_cast<double>(output));
+  }
   return node;
 }
 
@@ -108,6 +123,21 @@ Verdict merge_pairs_tree(const Kernel& kernel, const Case& on) {
     const Outputs outputs = to_outputs(root.computed);
     judge_row(tally, *root.exact, {}, Part::out, outputs);
     judge_row(tally, *root.exact, {}, Part::lse, outputs);
+    return tally.verdict();
+  });
+}
+
+Verdict merge_narrow_parts(const Kernel& kernel, const Case& on) {
+  return with_leaves(kernel, on, []<class Real>(const Leaves<Real>& leaves) -> Verdict {
+    PairNode<Real> joined;
+    for (const KeyRange tile : all_tiles(leaves.on.tiling, leaves.on.problem.seq_kv)) {
+      PairNode<Real> part = narrow_part(leaves, tile);
+      if (!part.exact) continue;
+      joined = joined.exact ? join(leaves, std::move(joined), std::move(part)) : std::move(part);
+    }
+    if (!joined.exact) return Verdict::weak("no visible key with finite numbers");
+    Tally tally;
+    judge_row(tally, *joined.exact, {}, Part::out, to_outputs(joined.computed));
     return tally.verdict();
   });
 }

@@ -8,6 +8,7 @@
 #include "properties/derive.hpp"
 #include "properties/judge.hpp"
 #include "properties/laws.hpp"
+#include "properties/spell_out.hpp"
 
 namespace attest::properties {
 namespace {
@@ -34,9 +35,9 @@ Verdict agree_row_by_row(const Kernel& kernel, const Case& left, const Case& rig
   return tally.verdict();
 }
 
-/// The first batch member with explicit bits: the form in which keys can be rearranged.
+/// The first batch member spelled out: the form in which keys can be rearranged.
 Case rearrangeable(const Case& on) {
-  return with_explicit_bits(single_member(on, 0));
+  return spelled_out(single_member(on, 0));
 }
 
 std::vector<Index> shuffled_keys(Index n) {
@@ -46,38 +47,51 @@ std::vector<Index> shuffled_keys(Index n) {
   return keys;
 }
 
+/// The numbers of every batch member a second time.
+template <class Value>
+void double_members(std::vector<Value>& of_members) {
+  const std::size_t size = of_members.size();
+  of_members.reserve(2 * size);
+  for (std::size_t i = 0; i < size; ++i) of_members.push_back(of_members[i]);
+}
+
 /// Every batch member a second time behind the first ones, with other values.
+/// Precondition: densely stored, forward only.
 Case with_strangers(const Case& on) {
   const Index batch = on.problem.batch;
   Case both = on;
-  both.problem.batch = 2 * batch;
-  both.problem.key_lengths.insert(both.problem.key_lengths.end(), on.problem.key_lengths.begin(),
-                                  on.problem.key_lengths.end());
-  const auto doubled = [batch](const Tensor& tensor, const Extents& extents) {
-    return filled(tensor.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
+  Problem& problem = both.problem;
+  problem.batch = 2 * batch;
+  double_members(problem.key_lengths);
+  double_members(problem.query_lengths);
+  if (problem.descales)
+    for (auto* const factors : {&problem.descales->q, &problem.descales->k, &problem.descales->v})
+      if (factors->size() > 1) double_members(*factors);
+  for (const CaseTensor& of : case_tensors()) {
+    const Tensor& tensor = on.*of.tensor;
+    const Extents extents = of.extents(problem);
+    if (extents == tensor.extents()) continue;  // it has no members
+    both.*
+        of.tensor = filled(tensor.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
       return b < batch ? tensor.get(b, h, row, column) : 3 - tensor.get(b - batch, h, row, column);
     });
-  };
-  both.q = doubled(on.q, both.problem.q_extents());
-  both.k = doubled(on.k, both.problem.k_extents());
-  both.v = doubled(on.v, both.problem.v_extents());
+  }
   return both;
 }
 
 /// A single query has no neighbour: the first batch member with the same query twice.
 Case with_twin_query(const Case& on) {
-  Case twin = rearrangeable(on);  // its one row of mask bits serves both queries
-  twin.problem.seq_q = 2;
-  twin.q = filled(on.problem.dtype, twin.problem.q_extents(),
-                  [&](Index, Index h, Index, Index column) { return on.q.get(0, h, 0, column); });
-  return twin;
+  const Case member = rearrangeable(on);
+  return member.problem.seq_q == 1 ? select_queries(member, {0, 0}) : on;
 }
 
-/// v cut to its leading 8 significant bits; the rest is exact.
-double leading_bits(double value) {
+/// v cut to its leading bits, 8 or half of what the type has; the rest is exact.
+double leading_bits(Dtype dtype, double value) {
+  const int digits = -std::ilogb(format_of(dtype).unit_roundoff);
+  const double kept = std::ldexp(1.0, std::min(8, digits / 2));
   int exponent = 0;
   const double mantissa = std::frexp(value, &exponent);
-  return std::ldexp(std::trunc(mantissa * 256) / 256, exponent);
+  return std::ldexp(std::trunc(mantissa * kept) / kept, exponent);
 }
 
 double clamped_exponent(double value, int limit) {
@@ -87,11 +101,26 @@ double clamped_exponent(double value, int limit) {
   return std::ldexp(mantissa, std::clamp(exponent, -limit, limit));
 }
 
+/// Exponents up to which values of a type, and 32 times them, are normal numbers.
+int largest_exponent(Dtype dtype) {
+  const Format format = format_of(dtype);
+  return std::min({19, -std::ilogb(format.min_normal) - 3, std::ilogb(format.max_finite) - 5});
+}
+
+/// The factor of the v of one (batch, kv head) pair.
+double value_factor(const Problem& problem, Index b, Index kv_head) {
+  if (!problem.descales) return 1;
+  const std::vector<double>& factors = problem.descales->v;
+  return factors.size() == 1 ? factors.front()
+                             : factors[static_cast<std::size_t>(b * problem.heads_kv + kv_head)];
+}
+
 }  // namespace
 
-Verdict symmetry_score_shift(const Kernel& kernel, const Case& on) {
-  // One more dimension adds scale * 1 * shift to every score.
+Verdict symmetry_score_shift(const Kernel& kernel, const Case& given) {
+  // One more dimension adds scale * 1 * shift to every score, but not to a sink, nor beyond a cap.
   constexpr double kShift = 32;
+  const Case on = plain_empty_rows(without_descales(without_sink(without_softcap(given))));
   const Index d = on.problem.head_dim;
   Case shifted = on;
   shifted.problem.head_dim = d + 1;
@@ -115,7 +144,7 @@ Verdict symmetry_key_permutation(const Kernel& kernel, const Case& on) {
 
 Verdict symmetry_duplicate_keys(const Kernel& kernel, const Case& on) {
   if (on.problem.batch == 0) return Verdict::weak("the case has no rows");
-  const Case member = rearrangeable(on);
+  const Case member = without_sink(rearrangeable(on));
   std::vector<Index> twice = all_keys(member.problem.seq_kv);
   twice.insert(twice.end(), twice.begin(), twice.end());
   return agree_row_by_row(kernel, member, select_keys(member, twice), std::numbers::ln2);
@@ -143,7 +172,8 @@ Verdict symmetry_row_independence(const Kernel& kernel, const Case& given) {
   return tally.verdict();
 }
 
-Verdict symmetry_head_independence(const Kernel& kernel, const Case& on) {
+Verdict symmetry_head_independence(const Kernel& kernel, const Case& given) {
+  const Case on = densely_stored(forward_only(given));
   const Outputs before = run_kernel(kernel, on);
   if (const auto verdict = stopped(before, on)) return *verdict;
   Tally tally;
@@ -174,8 +204,9 @@ Verdict symmetry_head_independence(const Kernel& kernel, const Case& on) {
   return tally.verdict();
 }
 
-Verdict symmetry_constant_values(const Kernel& kernel, const Case& on) {
+Verdict symmetry_constant_values(const Kernel& kernel, const Case& given) {
   constexpr double kConstant = 3;
+  const Case on = plain_empty_rows(without_sink(given));
   const Case constant =
       with_values(on, &Case::v, [](Index, Index, Index, Index) { return kConstant; });
   const Outputs outputs = run_kernel(kernel, constant);
@@ -188,7 +219,9 @@ Verdict symmetry_constant_values(const Kernel& kernel, const Case& on) {
       tally.undecided(exact ? exact->bound.unproven : "a visible input is not finite");
       return;
     }
-    const Enclosure want{exact->facts.keys.empty() ? 0 : kConstant, 0, 0};
+    const double constant_there =
+        kConstant * value_factor(on.problem, row.batch, on.problem.kv_head(row.head));
+    const Enclosure want{exact->facts.keys.empty() ? 0 : constant_there, 0, 0};
     for (Index c = 0; c < on.problem.head_dim_v; ++c)
       tally.within({"out", row, c}, outputs.out.get(row.batch, row.head, row.query, c), want,
                    exact->bound.output[static_cast<std::size_t>(c)],
@@ -198,16 +231,18 @@ Verdict symmetry_constant_values(const Kernel& kernel, const Case& on) {
   return tally.verdict();
 }
 
-Verdict symmetry_linear_values(const Kernel& kernel, const Case& on) {
+Verdict symmetry_linear_values(const Kernel& kernel, const Case& given) {
+  // Where v is in the scores, too, they are not the same for its parts.
+  const Case on = plain_empty_rows(without_qv(densely_stored(given)));
   const auto value_of = [&](Index b, Index h, Index row, Index column) {
     return on.v.get(b, h, row, column);
   };
   const Case high = with_values(on, &Case::v, [&](Index b, Index h, Index row, Index column) {
-    return leading_bits(value_of(b, h, row, column));
+    return leading_bits(on.v.dtype(), value_of(b, h, row, column));
   });
   const Case low = with_values(on, &Case::v, [&](Index b, Index h, Index row, Index column) {
     const double value = value_of(b, h, row, column);
-    return value - leading_bits(value);
+    return value - leading_bits(on.v.dtype(), value);
   });
   const Outputs whole_outputs = run_kernel(kernel, on);
   if (const auto verdict = stopped(whole_outputs, on)) return *verdict;
@@ -243,7 +278,8 @@ Verdict symmetry_linear_values(const Kernel& kernel, const Case& on) {
   return tally.verdict();
 }
 
-Verdict symmetry_convex_hull(const Kernel& kernel, const Case& on) {
+Verdict symmetry_convex_hull(const Kernel& kernel, const Case& given) {
+  const Case on = plain_empty_rows(given);
   const Outputs outputs = run_kernel(kernel, on);
   if (const auto verdict = stopped(outputs, on)) return *verdict;
   const Truth truth(kernel, on);
@@ -274,10 +310,14 @@ Verdict symmetry_convex_hull(const Kernel& kernel, const Case& on) {
   return tally.verdict();
 }
 
-Verdict symmetry_power_of_two_values(const Kernel& kernel, const Case& on) {
-  // Exact only without underflow: values of one sign between 2^-20 and 2^20, scores within 20 of
-  // each other, so that every product and every partial sum is a normal number.
+Verdict symmetry_power_of_two_values(const Kernel& kernel, const Case& given) {
+  // Exact only without underflow: values of one sign between 2^-20 and 2^20 (less for narrow
+  // types), scores within 20 of each other, so that every product and every partial sum is a normal
+  // number.
   constexpr int kExponent = 5;
+  const Case on = without_descales(plain_scores(plain_empty_rows(densely_stored(given))));
+  const int limit =
+      std::min(largest_exponent(on.problem.v_dtype()), largest_exponent(on.problem.out_dtype()));
   double largest = 0;
   const double scale = std::abs(scale_value(on.problem));
   for_each_row(on.problem, [&](const RowIndex& row) {
@@ -297,7 +337,7 @@ Verdict symmetry_power_of_two_values(const Kernel& kernel, const Case& on) {
     return std::ldexp(on.q.get(b, h, row, column), -shrink);
   });
   plain = with_values(std::move(plain), &Case::v, [&](Index b, Index h, Index row, Index column) {
-    return clamped_exponent(on.v.get(b, h, row, column), 19);
+    return clamped_exponent(on.v.get(b, h, row, column), limit);
   });
   const Case scaled = with_values(plain, &Case::v, [&](Index b, Index h, Index row, Index column) {
     return std::ldexp(plain.v.get(b, h, row, column), kExponent);
@@ -313,9 +353,9 @@ Verdict symmetry_power_of_two_values(const Kernel& kernel, const Case& on) {
       tally.same_bits({"out", row, c}, scaled_outputs.out.get(b, h, query, c),
                       std::ldexp(plain_outputs.out.get(b, h, query, c), kExponent),
                       "v was multiplied by 32");
-    if (on.problem.lse != LseForm::none)
-      tally.same_bits({"lse", row}, scaled_outputs.lse.get(b, h, query, 0),
-                      plain_outputs.lse.get(b, h, query, 0), "v was multiplied by 32");
+    for (Index c = 0; plain_outputs.has_lse() && c < plain_outputs.lse.extents()[3]; ++c)
+      tally.same_bits({"lse", row, c}, scaled_outputs.lse.get(b, h, query, c),
+                      plain_outputs.lse.get(b, h, query, c), "v was multiplied by 32");
     tally.end_row();
   });
   return tally.verdict();

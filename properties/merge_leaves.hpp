@@ -23,19 +23,28 @@ inline RowIndex fullest_row(const Problem& problem) {
   return fullest;
 }
 
-/// One row of the case with given scores: q = 1, k(j, 0) is the score, scale 1.
+/// One row of the case with given scores: q = 1, k(j, 0) is the score, scale 1, in the type of the
+/// arithmetic; nothing else of the problem stays.
 inline Case given_scores(const Case& on) {
-  Case row = single_row(on, fullest_row(on.problem));
-  const Tensor k = row.k;
-  row.problem.head_dim = 1;
-  row.problem.scale = {false, 1.0};
-  row.problem.lse = LseForm::natural;
-  row.problem.all_masked = AllMaskedPolicy::zero;
-  row.q = filled(row.problem.dtype, row.problem.q_extents(),
-                 [](Index, Index, Index, Index) { return 1.0; });
-  row.k = filled(row.problem.dtype, row.problem.k_extents(),
-                 [&](Index, Index, Index key, Index) { return k.get(0, 0, key, 0); });
-  return row;
+  const Case row = single_row(on, fullest_row(on.problem));
+  Case given;
+  given.problem.seq_kv = row.problem.seq_kv;
+  given.problem.head_dim_v = row.problem.head_dim_v;
+  given.problem.dtype = row.problem.compute_dtype();
+  given.problem.scale = {false, 1.0};
+  given.problem.mask.bits = row.problem.mask.bits;
+  given.problem.lse = LseForm::natural;
+  given.tiling = row.tiling;
+  given.values = row.values;
+  const Dtype dtype = given.problem.dtype;
+  given.q =
+      filled(dtype, given.problem.q_extents(), [](Index, Index, Index, Index) { return 1.0; });
+  given.k = filled(dtype, given.problem.k_extents(),
+                   [&](Index, Index, Index key, Index) { return row.k.get(0, 0, key, 0); });
+  given.v = filled(dtype, given.problem.v_extents(), [&](Index, Index, Index key, Index column) {
+    return row.v.get(0, 0, key, column);
+  });
+  return given;
 }
 
 /// What the merge laws work on: leaves of consecutive keys, absorbed one key at a time.
@@ -79,7 +88,7 @@ template <class Body>
 Verdict with_leaves(const Kernel& kernel, const Case& on, Body&& body) {
   if (summary_ops<float>(kernel) == nullptr && summary_ops<double>(kernel) == nullptr)
     return Verdict::skipped("the kernel shows no partial results");
-  if (on.problem.rows() == 0) return Verdict::weak("the case has no rows");
+  if (all_rows(on.problem).empty()) return Verdict::weak("the case has no rows");
   const Case row = given_scores(on);
   if (const Status status = check_support(kernel.description().capabilities, row.problem);
       !status.ok())
@@ -88,7 +97,7 @@ Verdict with_leaves(const Kernel& kernel, const Case& on, Body&& body) {
   accuracy.scope = SummaryScope::split;
   accuracy.ordered_sums = true;
   accuracy.dot_roundings = 0;
-  return with_real_type(on.problem.dtype, [&](auto real) -> Verdict {
+  return with_real_type(row.problem.dtype, [&](auto real) -> Verdict {
     using Real = decltype(real);
     const SummaryOps<Real>* const ops = summary_ops<Real>(kernel);
     if (ops == nullptr) return Verdict::skipped("the kernel shows no partial results");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "properties/derive.hpp"
 
@@ -16,6 +17,14 @@ Index power_of_two_keys(const Case& on) {
   return static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(near)));
 }
 
+Dtype probe_dtype(const Kernel& kernel, const Case& on) {
+  const std::vector<Dtype>& dtypes = kernel.description().capabilities.dtypes;
+  const Dtype wide = on.problem.compute_dtype();
+  const bool offered =
+      dtypes.empty() || std::find(dtypes.begin(), dtypes.end(), wide) != dtypes.end();
+  return offered ? wide : on.problem.dtype;
+}
+
 Case blank_probe(const Kernel& kernel, const Case& on, Index keys, Index columns) {
   Case probe;
   Problem& problem = probe.problem;
@@ -26,7 +35,7 @@ Case blank_probe(const Kernel& kernel, const Case& on, Index keys, Index columns
   problem.seq_kv = keys;
   problem.head_dim = on.problem.head_dim;
   problem.head_dim_v = columns;
-  problem.dtype = on.problem.dtype;
+  problem.dtype = probe_dtype(kernel, on);
   problem.scale = {false, 1.0};
   problem.lse = LseForm::natural;
   if (!check_support(kernel.description().capabilities, problem).ok()) problem.lse = LseForm::none;

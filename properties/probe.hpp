@@ -1,4 +1,4 @@
-// Small problems made for one question each: what remains of a case is its dtype, batch, heads,
+// Small problems made for one question each: what remains of a case is its type, batch, heads,
 // rows, head_dim and tiling; scores and values are chosen so that a correct kernel rounds nothing.
 #pragma once
 
@@ -16,6 +16,9 @@ std::uint64_t seed_of(const Case& on);
 /// A power of two in [2, 128], about as many as the case has keys: weights of 1 then have an exact
 /// sum, and dividing by it is exact.
 Index power_of_two_keys(const Case& on);
+
+/// The type of the arithmetic of a case, if the kernel takes tensors of it; else that of its q.
+Dtype probe_dtype(const Kernel& kernel, const Case& on);
 
 /// `keys` keys, all visible, scale 1, policy `zero`, q = k = v = 0. An lse is asked for where the
 /// kernel writes one.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "properties/random_features.hpp"
 #include "properties/values.hpp"
 
 namespace attest::properties {
@@ -163,17 +164,70 @@ void draw_values(Draw& draw, const CaseLimits& limits, Case& into) {
 std::string mask_class(const Mask& mask) {
   if (mask.none()) return "mask none";
   if (mask.causal && mask.bits) return "mask causal+bits";
-  return mask.causal ? "mask causal" : "mask bits";
+  if (mask.bits) return "mask bits";
+  return mask.causal ? "mask causal" : "mask without diagonal and bits";
+}
+
+std::string_view order_class(Layout::Order order) {
+  switch (order) {
+    case Layout::Order::bshd:
+      return "layout bshd";
+    case Layout::Order::bhsd:
+      return "layout bhsd";
+    case Layout::Order::sbhd:
+      return "layout sbhd";
+    case Layout::Order::thd:
+      break;
+  }
+  return "layout thd";
+}
+
+void append_feature_classes(const Problem& problem, std::vector<std::string>& found) {
+  const std::vector<Feature> features = features_of(problem);
+  for (const Feature feature : features) found.emplace_back(to_string(feature));
+  if (features.empty() && problem.layout.dense_bshd()) found.emplace_back("plain");
+  found.emplace_back(order_class(problem.layout.order));
+  if (!problem.layout.dense_bshd()) found.emplace_back("layout not dense");
+  if (problem.kv.kind == KvStorage::Kind::dense) found.emplace_back("dense k and v");
+  for (Index b = 0; b < problem.batch; ++b)
+    if (problem.key_length(b) == 0 || problem.query_length(b) == 0) {
+      found.emplace_back("member of length 0");
+      break;
+    }
+}
+
+/// Limits of a case without features: no type that needs one.
+CaseLimits plain_limits(CaseLimits limits) {
+  limits.features.clear();
+  const auto needs_another_output = [](Dtype dtype) { return is_fp8(dtype); };
+  if (!std::all_of(limits.dtypes.begin(), limits.dtypes.end(), needs_another_output))
+    std::erase_if(limits.dtypes, needs_another_output);
+  return limits;
 }
 
 }  // namespace
 
-Case draw_case(Draw& draw, const CaseLimits& limits) {
+bool CaseLimits::has(Feature feature) const {
+  return std::find(features.begin(), features.end(), feature) != features.end();
+}
+
+CaseLimits all_limits() {
+  CaseLimits limits;
+  limits.dtypes.assign(kDtypes.begin(), kDtypes.end());
+  limits.features.assign(all_features().begin(), all_features().end());
+  return limits;
+}
+
+Case draw_case(Draw& draw, const CaseLimits& offered) {
+  const bool plain = offered.features.empty() || !draw.chance(60);
+  const CaseLimits limits =
+      plain || !offered.has(Feature::out_dtype) ? plain_limits(offered) : offered;
   Case drawn;
   draw_shape(draw, limits, drawn);
   draw_mask(draw, limits, drawn);
   // A case in which no row sees a key tests little; a few are kept.
   if (!sees_something(drawn.problem) && draw.chance(80)) drawn.problem.mask = {};
+  if (!plain) draw_features(draw, offered, drawn);
   draw_tiling(draw, drawn);
   draw_values(draw, limits, drawn);
   return drawn;
@@ -191,7 +245,7 @@ std::vector<std::string> classes(const Case& of) {
     return classify(problem, b, query_begin, query_end, keys.begin, keys.end) == TileClass::empty;
   };
   const bool empty_row = any_member([&](Index b) {
-    for (Index query = 0; query < problem.seq_q; ++query)
+    for (Index query = 0; query < problem.query_length(b); ++query)
       if (is_empty(b, query, query + 1, {0, problem.seq_kv})) return true;
     return false;
   });
@@ -212,6 +266,7 @@ std::vector<std::string> classes(const Case& of) {
   found.emplace_back(of.values.kind == ValueRecipe::Kind::real ? "values real"
                                                                : "values " + of.values.name);
   found.emplace_back(to_string(problem.dtype));
+  append_feature_classes(problem, found);
   return found;
 }
 

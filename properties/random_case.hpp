@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attest/kernel.hpp"
 #include "properties/case.hpp"
 #include "properties/draw.hpp"
 
@@ -16,13 +17,20 @@ struct CaseLimits {
   bool key_lengths = true;
   bool mask_bits = true;
   bool lse = true;
+  std::vector<Feature> features;                    ///< none: plain cases only
   const tensors::TensorLibrary* library = nullptr;  ///< null: no real values
+
+  bool has(Feature feature) const;
 };
 
+/// Every type and every feature.
+CaseLimits all_limits();
+
+/// Two in five cases have no feature, whatever the limits allow.
 Case draw_case(Draw& draw, const CaseLimits& limits);
 
 /// Classes that a case belongs to, for the distribution line: "mask causal", "empty row",
-/// "empty tile", "empty split", "seq_q = 1", "family ascending" ...
+/// "empty tile", "empty split", "seq_q = 1", "values ascending", features by their names ...
 std::vector<std::string> classes(const Case& of);
 
 }  // namespace attest::properties

@@ -1,68 +1,131 @@
 #include "properties/run_kernel.hpp"
 
-#include <bit>
-#include <cstring>
+#include <cmath>
+#include <utility>
+
+#include "reference/visibility.hpp"
 
 namespace attest::properties {
 namespace {
 
-constexpr std::uint32_t kPoisonF32 = 0x7FC0BEEF;
-constexpr std::uint64_t kPoisonF64 = 0x7FF800000000BEEF;
-
-std::size_t first_byte(const Tensor& tensor, Index b, Index h, Index row, Index column) {
-  const Strides& strides = tensor.strides();
-  return static_cast<std::size_t>(b * strides[0] + h * strides[1] + row * strides[2] +
-                                  column * strides[3]) *
-         size_of(tensor.dtype());
+/// Results as a kernel writes them; `views` has the inputs.
+Outputs run_stored(const Kernel& kernel, const Case& on, ForwardViews views) {
+  const Problem& problem = on.problem;
+  Outputs outputs;
+  outputs.out = poisoned_rows(problem, problem.out_dtype(), problem.head_dim_v);
+  views.out = outputs.out.ref();
+  if (problem.lse != LseForm::none) {
+    outputs.lse = poisoned_rows(problem, problem.compute_dtype(), problem.lse_extents()[3]);
+    views.lse = outputs.lse.ref();
+  }
+  outputs.status = kernel.forward(problem, on.tiling, views);
+  return outputs;
 }
 
-template <class Bits>
-void fill_with(std::vector<std::byte>& bytes, Bits pattern) {
-  for (std::size_t at = 0; at + sizeof pattern <= bytes.size(); at += sizeof pattern)
-    std::memcpy(bytes.data() + at, &pattern, sizeof pattern);
+/// Overwrites what the problem does not look at in rows that see nothing.
+void forget_unasked(const Problem& problem, Outputs& outputs) {
+  const bool any_output = problem.all_masked == AllMaskedPolicy::any;
+  const bool any_lse = !problem.empty_lse && problem.lse != LseForm::none;
+  if (problem.sink || !(any_output || any_lse)) return;
+  for (Index b = 0; b < problem.batch; ++b)
+    for (Index query = 0; query < problem.query_length(b); ++query) {
+      if (!reference::visible_keys(problem, b, query).empty()) continue;
+      for (Index h = 0; h < problem.heads_q; ++h) {
+        for (Index c = 0; any_output && c < problem.head_dim_v; ++c)
+          outputs.out.set(b, h, query, c, 0);
+        if (any_lse) outputs.lse.set(b, h, query, 0, -std::numeric_limits<double>::infinity());
+        if (any_lse && problem.lse == LseForm::max_sum) outputs.lse.set(b, h, query, 1, 0);
+      }
+    }
+}
+
+Outputs unpacked(const Problem& problem, Outputs stored) {
+  stored.asked = {problem.lse, problem.all_masked, problem.empty_lse};
+  if (!stored.status.ok()) return stored;
+  stored.out = unpack_rows(problem, std::move(stored.out));
+  if (problem.lse != LseForm::none) stored.lse = unpack_rows(problem, std::move(stored.lse));
+  forget_unasked(problem, stored);
+  return stored;
+}
+
+/// Poisoned gradients in storage, and the views of a call that writes them.
+struct StoredGradients {
+  Tensor dq, dk, dv, dbias, dsink;
+};
+
+StoredGradients poisoned_gradients(const Problem& problem) {
+  StoredGradients gradients;
+  gradients.dq = poisoned_rows(problem, problem.dtype, problem.head_dim);
+  gradients.dk = poisoned_keys(problem, problem.k_dtype(), problem.head_dim);
+  gradients.dv = poisoned_keys(problem, problem.v_dtype(), problem.head_dim_v);
+  const Dtype wide = problem.compute_dtype();
+  if (problem.backward->dbias) gradients.dbias = poisoned(wide, problem.bias_extents());
+  if (problem.backward->dsink) gradients.dsink = poisoned(wide, problem.sink_extents());
+  return gradients;
+}
+
+TensorRef optional_view(Tensor& tensor) {
+  return tensor.extents() == Extents{} ? TensorRef{} : tensor.ref();
 }
 
 }  // namespace
 
-double poison(Dtype dtype) {
-  return dtype == Dtype::f32 ? static_cast<double>(std::bit_cast<float>(kPoisonF32))
-                             : std::bit_cast<double>(kPoisonF64);
-}
-
-bool is_poison(const Tensor& tensor, Index b, Index h, Index row, Index column) {
-  const std::byte* at = tensor.bytes().data() + first_byte(tensor, b, h, row, column);
-  if (tensor.dtype() == Dtype::f32) return std::memcmp(at, &kPoisonF32, sizeof kPoisonF32) == 0;
-  return std::memcmp(at, &kPoisonF64, sizeof kPoisonF64) == 0;
-}
-
-void fill_with_poison(Tensor& tensor) {
-  if (tensor.dtype() == Dtype::f32)
-    fill_with(tensor.bytes(), kPoisonF32);
-  else
-    fill_with(tensor.bytes(), kPoisonF64);
-}
-
 Outputs run_kernel(const Kernel& kernel, const Case& on) {
-  const Case copy = on;  // NOLINT(performance-unnecessary-copy-initialization)
-  return run_in_place(kernel, copy);
+  return run_kernel(kernel, on, store(on));
+}
+
+Outputs run_kernel(const Kernel& kernel, const Case& on, const StoredInputs& inputs) {
+  return unpacked(on.problem, run_stored(kernel, on, forward_views(on.problem, inputs)));
 }
 
 Outputs run_in_place(const Kernel& kernel, const Case& on) {
-  Outputs outputs;
-  outputs.out = Tensor(on.problem.dtype, on.problem.out_extents());
-  fill_with_poison(outputs.out);
-  ForwardViews views{on.q.ref(), on.k.ref(), on.v.ref(), outputs.out.ref(), {}};
-  if (on.problem.lse != LseForm::none) {
-    outputs.lse = Tensor(on.problem.dtype, on.problem.lse_extents());
-    fill_with_poison(outputs.lse);
-    views.lse = outputs.lse.ref();
-  }
-  outputs.status = kernel.forward(on.problem, on.tiling, views);
+  ForwardViews views;
+  views.q = on.q.ref();
+  views.k = on.k.ref();
+  views.v = on.v.ref();
+  views.bias = view_of(on.bias);
+  views.sink = view_of(on.sink);
+  views.qv = view_of(on.qv);
+  return unpacked(on.problem, run_stored(kernel, on, views));
+}
+
+double Outputs::lse_at(const RowIndex& row) const {
+  const auto [b, h, query] = row;
+  const double first = lse.get(b, h, query, 0);
+  if (asked.lse != LseForm::max_sum) return first;
+  const auto sum = static_cast<long double>(lse.get(b, h, query, 1));
+  return static_cast<double>(static_cast<long double>(first) + std::log(sum));
+}
+
+GradientOutputs run_backward(const Kernel& kernel, const Case& on) {
+  Case asked = on;
+  asked.problem.lse = LseForm::natural;
+  const Problem& problem = asked.problem;
+  const StoredInputs inputs = store(asked);
+  Outputs stored = run_stored(kernel, asked, forward_views(problem, inputs));
+  GradientOutputs outputs;
+  outputs.status = stored.status;
+  if (!stored.status.ok()) return outputs;
+  StoredGradients gradients = poisoned_gradients(problem);
+  BackwardViews views = backward_views(problem, inputs);
+  views.out = std::as_const(stored.out).ref();
+  views.lse = std::as_const(stored.lse).ref();
+  views.dq = gradients.dq.ref();
+  views.dk = gradients.dk.ref();
+  views.dv = gradients.dv.ref();
+  views.dbias = optional_view(gradients.dbias);
+  views.dsink = optional_view(gradients.dsink);
+  outputs.status = kernel.backward(problem, asked.tiling, views);
+  outputs.forward = unpacked(problem, std::move(stored));
+  outputs.dq = unpack_rows(problem, std::move(gradients.dq));
+  outputs.dk = unpack_keys(problem, std::move(gradients.dk));
+  outputs.dv = unpack_keys(problem, std::move(gradients.dv));
+  outputs.dbias = std::move(gradients.dbias);
+  outputs.dsink = std::move(gradients.dsink);
   return outputs;
 }
 
-std::optional<Verdict> stopped(const Outputs& outputs, const Case& on) {
-  const Status& status = outputs.status;
+std::optional<Verdict> stopped(const Status& status, const Case& on) {
   if (status.ok()) return std::nullopt;
   if (status.code() == StatusCode::unsupported) return Verdict::skipped(status.message());
   if (status.code() == StatusCode::all_masked_row &&

@@ -7,6 +7,7 @@
 
 #include "properties/check.hpp"
 #include "properties/derive.hpp"
+#include "properties/shrink_candidates.hpp"
 #include "properties/small_worlds.hpp"
 
 namespace attest::properties {
@@ -37,17 +38,6 @@ double values_cost(const Tensor& tensor) {
   return cost;
 }
 
-Index mask_cost(const Problem& problem) {
-  Index cost = problem.key_lengths.empty() ? 0 : 4;
-  if (problem.mask.causal)
-    cost += problem.mask.causal->alignment == Causal::Alignment::explicit_offset ? 3 : 2;
-  if (problem.mask.bits) {
-    cost += 8;
-    for (const bool bit : problem.mask.bits->visible) cost += bit ? 1 : 2;
-  }
-  return cost;
-}
-
 Index tiling_cost(const Case& of) {
   const Tiling& tiling = of.tiling;
   const Index splits = tiling.splits.cuts.empty()
@@ -60,33 +50,6 @@ Index tiling_cost(const Case& of) {
   return splits + merge + std::min(tiling.tile_q, Index{1000}) +
          std::min(tiling.tile_kv, Index{1000});
 }
-
-/// Hands out candidates that are simpler than `from`, until one is taken.
-class Candidates {
- public:
-  Candidates(const Case& from, const std::function<bool(Case&&)>& visit)
-      : from_(from), limit_(complexity(from)), visit_(visit) {}
-
-  bool taken() const { return taken_; }
-  void offer(Case&& candidate) {
-    if (taken_ || !validate(candidate.problem).ok() || !(complexity(candidate) < limit_)) return;
-    taken_ = visit_(std::move(candidate));
-  }
-  /// A copy of `from` changed by `change`.
-  template <class Change>
-  void offer_changed(Change&& change) {
-    if (taken_) return;
-    Case candidate = from_;
-    change(candidate);
-    offer(with_fitting_tiling(std::move(candidate)));
-  }
-
- private:
-  const Case& from_;
-  Complexity limit_;
-  const std::function<bool(Case&&)>& visit_;
-  bool taken_ = false;
-};
 
 /// The sub-tensor at the given positions along one axis.
 Tensor pick(const Tensor& from, std::size_t axis, const std::vector<Index>& positions) {
@@ -117,18 +80,11 @@ void for_each_cut(Index n, Body&& body) {
 
 void drop_members_and_heads(const Case& from, Candidates& candidates) {
   const Problem& problem = from.problem;
-  if (problem.batch > 1 || !problem.key_lengths.empty())
+  if (problem.batch > 1 || !problem.key_lengths.empty() || !problem.query_lengths.empty())
     for (Index b = 0; b < problem.batch; ++b) candidates.offer(single_member(from, b));
   if (problem.heads_q == 1) return;
   for (Index h = 0; h < problem.heads_q; ++h)
-    candidates.offer_changed([&](Case& c) {
-      const Index kv_head = problem.kv_head(h);
-      c.problem.heads_q = c.problem.heads_kv = 1;
-      c.q = pick(from.q, 1, {h});
-      c.k = pick(from.k, 1, {kv_head});
-      c.v = pick(from.v, 1, {kv_head});
-      becomes_literal(c);
-    });
+    if (!candidates.taken()) candidates.offer(single_head(from, h));
 }
 
 void drop_keys(const Case& from, Candidates& candidates) {
@@ -139,19 +95,9 @@ void drop_keys(const Case& from, Candidates& candidates) {
 }
 
 void drop_queries(const Case& from, Candidates& candidates) {
+  if (!from.problem.query_lengths.empty()) return;
   for_each_cut(from.problem.seq_q, [&](const std::vector<Index>& kept) {
-    candidates.offer_changed([&](Case& c) {
-      c.problem.seq_q = static_cast<Index>(kept.size());
-      c.q = pick(from.q, 2, kept);
-      if (c.problem.mask.bits && c.problem.mask.bits->rows > 1) {
-        MaskBits bits{static_cast<Index>(kept.size()), c.problem.mask.bits->columns, {}};
-        for (const Index query : kept)
-          for (Index key = 0; key < bits.columns; ++key)
-            bits.visible.push_back(c.problem.mask.bits->at(query, key));
-        c.problem.mask.bits = std::move(bits);
-      }
-      becomes_literal(c);
-    });
+    if (!candidates.taken()) candidates.offer(select_queries(from, kept));
   });
 }
 
@@ -159,8 +105,10 @@ void drop_columns(const Case& from, Candidates& candidates) {
   for_each_cut(from.problem.head_dim, [&](const std::vector<Index>& kept) {
     candidates.offer_changed([&](Case& c) {
       c.problem.head_dim = static_cast<Index>(kept.size());
+      if (c.problem.v_is_k_view && c.problem.head_dim_v > c.problem.head_dim) return;
       c.q = pick(from.q, 3, kept);
       c.k = pick(from.k, 3, kept);
+      share_values(c);
       becomes_literal(c);
     });
   });
@@ -168,24 +116,16 @@ void drop_columns(const Case& from, Candidates& candidates) {
     candidates.offer_changed([&](Case& c) {
       c.problem.head_dim_v = static_cast<Index>(kept.size());
       c.v = pick(from.v, 3, kept);
+      if (c.problem.qv) c.qv = pick(from.qv, 3, kept);
+      if (c.problem.backward) c.dout = pick(from.dout, 3, kept);
+      share_values(c);
       becomes_literal(c);
     });
   });
 }
 
 void plainer_parts(const Case& from, Candidates& candidates) {
-  candidates.offer_changed([](Case& c) { c.problem.mask = {}; });
-  candidates.offer_changed([](Case& c) { c.problem.mask.bits.reset(); });
-  candidates.offer_changed([](Case& c) { c.problem.mask.causal.reset(); });
-  candidates.offer_changed([](Case& c) {
-    if (c.problem.mask.causal) c.problem.mask.causal = Causal{};
-  });
-  if (from.problem.mask.bits && from.problem.mask.bits->rows > 1)
-    candidates.offer_changed([](Case& c) {
-      MaskBits& bits = *c.problem.mask.bits;
-      bits.rows = 1;
-      bits.visible.resize(static_cast<std::size_t>(bits.columns));
-    });
+  plainer_masks(from, candidates);
   candidates.offer_changed([](Case& c) { c.tiling = {1, 1, {}, {}}; });
   candidates.offer_changed([](Case& c) { c.tiling.splits = {}; });
   candidates.offer_changed([](Case& c) { c.tiling.merge = {}; });
@@ -207,7 +147,11 @@ void plainer_parts(const Case& from, Candidates& candidates) {
 }
 
 void plainer_values(const Case& from, Candidates& candidates) {
-  const std::array tensors{&Case::q, &Case::k, &Case::v};
+  std::vector<Tensor Case::*> tensors;
+  for (const CaseTensor& of : case_tensors())
+    if ((from.*of.tensor).extents() != Extents{} &&
+        !(from.problem.v_is_k_view && of.tensor == &Case::v))
+      tensors.push_back(of.tensor);
   const auto offer_mapped = [&](Tensor Case::*tensor, double (*map)(double)) {
     if (candidates.taken()) return;
     candidates.offer(with_values(from, tensor, [&](Index b, Index h, Index row, Index column) {
@@ -234,6 +178,7 @@ void plainer_values(const Case& from, Candidates& candidates) {
         if (candidates.taken()) return;
         Case changed = from;
         (changed.*tensor).set(b, h, row, column, simpler);
+        share_values(changed);
         becomes_literal(changed);
         candidates.offer(std::move(changed));
       }
@@ -250,20 +195,25 @@ Complexity complexity(const Case& of) {
                                                         : 2) +
                          (problem.all_masked == AllMaskedPolicy::zero ? 0 : 1) +
                          (of.values.seed == 0 ? 0 : 1);
-  return {problem.batch + problem.heads_q + problem.heads_kv,
+  double values = 0;
+  for (const CaseTensor& tensor : case_tensors())
+    if (!(problem.v_is_k_view && tensor.tensor == &Case::v))
+      values += values_cost(of.*tensor.tensor);
+  return {features_cost(problem),
+          problem.batch + problem.heads_q + problem.heads_kv,
           problem.seq_kv + problem.seq_q,
           problem.head_dim + problem.head_dim_v,
-          mask_cost(problem),
+          mask_cost(problem.mask) + (problem.key_lengths.empty() ? 0 : 4),
           tiling_cost(of),
           settings,
-          values_cost(of.q) + values_cost(of.k) + values_cost(of.v)};
+          values};
 }
 
 void visit_simpler_cases(const Case& from, const std::function<bool(Case&&)>& visit) {
   Candidates candidates(from, visit);
   for (Case& world : small_worlds(from)) candidates.offer(std::move(world));
-  for (const auto moves : {drop_members_and_heads, drop_keys, drop_queries, drop_columns,
-                           plainer_parts, plainer_values}) {
+  for (const auto moves : {strip_features, drop_members_and_heads, drop_keys, drop_queries,
+                           drop_columns, plainer_parts, plainer_values}) {
     if (candidates.taken()) return;
     moves(from, candidates);
   }

@@ -1,5 +1,6 @@
-// Shrinking in the domain of attention: fewer members, heads, keys, queries and columns first,
-// then plainer masks and tilings, then plainer values. One set of moves serves the attest command
+// Shrinking in the domain of attention: fewer features of the problem first (storage, gradients,
+// terms of the score, narrow types), then fewer members, heads, keys, queries and columns, then
+// plainer masks and tilings, then plainer values. One set of moves serves the attest command
 // and RapidCheck.
 #pragma once
 
@@ -13,7 +14,7 @@ namespace attest::properties {
 
 /// How complicated a case is; compared part by part. Every shrinking move lowers it, so that
 /// shrinking ends.
-using Complexity = std::tuple<Index, Index, Index, Index, Index, Index, double>;
+using Complexity = std::tuple<Index, Index, Index, Index, Index, Index, Index, double>;
 Complexity complexity(const Case& of);
 
 /// All cases one move away that are simpler, the boldest moves first: the small worlds (one or two

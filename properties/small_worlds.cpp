@@ -10,13 +10,13 @@ namespace {
 
 std::vector<Mask> masks_like(const Mask& like, Index seq_kv) {
   std::vector<Mask> masks{Mask{}};
-  if (like.causal) masks.push_back({like.causal, std::nullopt});
+  if (like.causal) masks.push_back({.causal = like.causal});
   if (!like.bits || seq_kv == 0) return masks;
   // All rows of bits that hide something.
   for (unsigned pattern = 0; pattern + 1 < 1U << seq_kv; ++pattern) {
     MaskBits bits{1, seq_kv, {}};
     for (Index key = 0; key < seq_kv; ++key) bits.visible.push_back((pattern >> key & 1U) != 0);
-    masks.push_back({std::nullopt, bits});
+    masks.push_back({.bits = std::move(bits)});
   }
   return masks;
 }

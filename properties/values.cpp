@@ -34,32 +34,54 @@ class Numbers {
   SplitMix64 random_;
 };
 
+/// The number of a type that is nearest to `value`, a finite one always.
+double finite(Dtype dtype, double value) {
+  const double most = format_of(dtype).max_finite;
+  return std::clamp(value, -most, most);
+}
+
+Tensor finite_filled(Dtype dtype, const Extents& extents, const ElementRule& element) {
+  return filled(dtype, extents, [&](Index b, Index h, Index row, Index column) {
+    return finite(dtype, element(b, h, row, column));
+  });
+}
+
+void fill_q(Case& c, const ElementRule& element) {
+  c.q = finite_filled(c.problem.dtype, c.problem.q_extents(), element);
+}
+void fill_k(Case& c, const ElementRule& element) {
+  c.k = finite_filled(c.problem.k_dtype(), c.problem.k_extents(), element);
+}
+void fill_v(Case& c, const ElementRule& element) {
+  c.v = finite_filled(c.problem.v_dtype(), c.problem.v_extents(), element);
+}
+
 void fill_normal(Case& c, Numbers& numbers) {
   const auto normal = [&](Index, Index, Index, Index) { return numbers.normal(); };
-  c.q = filled(c.problem.dtype, c.problem.q_extents(), normal);
-  c.k = filled(c.problem.dtype, c.problem.k_extents(), normal);
-  c.v = filled(c.problem.dtype, c.problem.v_extents(), normal);
+  fill_q(c, normal);
+  fill_k(c, normal);
+  fill_v(c, normal);
 }
 
 void fill_whole(Case& c, Numbers& numbers) {
   const auto whole = [&](Index, Index, Index, Index) {
     return static_cast<double>(numbers.below(7)) - 3;
   };
-  c.q = filled(c.problem.dtype, c.problem.q_extents(), whole);
-  c.k = filled(c.problem.dtype, c.problem.k_extents(), whole);
-  c.v = filled(c.problem.dtype, c.problem.v_extents(), whole);
+  fill_q(c, whole);
+  fill_k(c, whole);
+  fill_v(c, whole);
 }
 
 /// Scores close to target(key); `noise` is the size of the other columns of q.
 void shape_scores(Case& c, Numbers& numbers, double noise,
                   const std::function<double(Index)>& target) {
   fill_normal(c, numbers);
-  c.q = filled(c.problem.dtype, c.problem.q_extents(), [&](Index, Index, Index, Index column) {
+  fill_q(c, [&](Index, Index, Index, Index column) {
     return column == 0 ? 1.0 : noise * numbers.normal();
   });
   const double scale = scale_value(c.problem) == 0 ? 1 : scale_value(c.problem);
   for_each_index(c.problem.k_extents(), [&](Index b, Index h, Index key, Index column) {
-    if (column == 0) c.k.set(b, h, key, 0, target(key) / scale);
+    if (column == 0) c.k.set(b, h, key, 0, finite(c.k.dtype(), target(key) / scale));
   });
 }
 
@@ -102,22 +124,25 @@ void fill_boundary_value(Case& c, Numbers& numbers) {
   const Index key = places[numbers.below(places.size())];
   const double huge = numbers.sign() * numbers.power_of_two(10, 90);
   for_each_index(c.problem.v_extents(), [&](Index b, Index h, Index row, Index column) {
-    if (row == key) c.v.set(b, h, row, column, huge);
+    if (row == key) c.v.set(b, h, row, column, finite(c.v.dtype(), huge));
   });
 }
 
 /// Values around and below the normal range of the dtype, and scores that differ by almost nothing.
 void fill_subnormal(Case& c, Numbers& numbers) {
   // Enclosures are pairs of doubles: below the normal range of f64 they could not decide.
-  const double smallest =
-      format_of(c.problem.dtype).min_normal * (c.problem.dtype == Dtype::f64 ? 0x1p70 : 1);
-  const double unit = format_of(c.problem.dtype).unit_roundoff;
+  const auto smallest_of = [](Dtype dtype) {
+    return format_of(dtype).min_normal * (dtype == Dtype::f64 ? 0x1p70 : 1);
+  };
+  const double smallest = smallest_of(c.problem.dtype);
+  const double smallest_value = smallest_of(c.problem.v_dtype());
+  const double unit = format_of(c.problem.v_dtype()).unit_roundoff;
   fill_normal(c, numbers);
-  c.q = filled(c.problem.dtype, c.problem.q_extents(), [&](Index, Index, Index, Index) {
-    return numbers.sign() * numbers.uniform() * smallest;
-  });
-  c.v = filled(c.problem.dtype, c.problem.v_extents(), [&](Index, Index, Index, Index) {
-    return numbers.sign() * smallest * numbers.uniform() * (numbers.below(4) == 0 ? unit * 8 : 1);
+  fill_q(c,
+         [&](Index, Index, Index, Index) { return numbers.sign() * numbers.uniform() * smallest; });
+  fill_v(c, [&](Index, Index, Index, Index) {
+    return numbers.sign() * smallest_value * numbers.uniform() *
+           (numbers.below(4) == 0 ? unit * 8 : 1);
   });
 }
 
@@ -126,9 +151,50 @@ void fill_cancelling(Case& c, Numbers& numbers) {
   shape_scores(c, numbers, 0,
                [&](Index key) { return key % 2 == 0 ? 1.0 : 1.0 + numbers.uniform() * 0x1p-8; });
   const double size = numbers.power_of_two(0, 40);
-  c.v = filled(c.problem.dtype, c.problem.v_extents(), [&](Index, Index, Index key, Index) {
+  fill_v(c, [&](Index, Index, Index key, Index) {
     return (key % 2 == 0 ? size : -size) * (1 + numbers.uniform() * 0x1p-6);
   });
+}
+
+/// Numbers around the scores, sometimes far beyond them.
+void fill_bias(Case& c, Numbers& numbers) {
+  const double size = numbers.below(4) == 0 ? numbers.power_of_two(4, 10) : 1;
+  c.bias = finite_filled(c.problem.bias_dtype(), c.problem.bias_extents(),
+                         [&](Index, Index, Index, Index) { return size * numbers.normal(); });
+}
+
+/// Every head its own logit, from negligible to dominating.
+void fill_sink(Case& c, Numbers& numbers) {
+  c.sink = finite_filled(c.problem.compute_dtype(), c.problem.sink_extents(),
+                         [&](Index, Index, Index, Index) {
+                           return numbers.sign() * numbers.power_of_two(-2, 6) + numbers.normal();
+                         });
+}
+
+/// Normal gradients; nothing arrives at some rows.
+void fill_gradients(Case& c, Numbers& numbers) {
+  if (!c.problem.backward) return;
+  double size = 1;
+  c.dout = finite_filled(c.problem.out_dtype(), c.problem.out_extents(),
+                         [&](Index, Index, Index, Index column) {
+                           if (column == 0) size = numbers.below(6) == 0 ? 0 : 1;
+                           return size * numbers.normal();
+                         });
+  c.dlse = finite_filled(c.problem.compute_dtype(), c.problem.dlse_extents(),
+                         [&](Index, Index, Index, Index) { return numbers.normal(); });
+}
+
+/// What every family has beside q, k and v; numbers of their own, so that q, k and v do not depend
+/// on what else the problem has.
+void fill_others(Case& c, std::uint64_t seed) {
+  Numbers numbers(seed ^ 0xB1A5'51A7'0D0D'0A77U);
+  if (c.problem.bias) fill_bias(c, numbers);
+  if (c.problem.sink) fill_sink(c, numbers);
+  if (c.problem.qv)
+    c.qv = finite_filled(c.problem.dtype, c.problem.qv_extents(),
+                         [&](Index, Index, Index, Index) { return numbers.normal(); });
+  fill_gradients(c, numbers);
+  share_values(c);
 }
 
 struct FamilyRow {
@@ -176,6 +242,7 @@ void fill_family(Case& into, std::string_view name, std::uint64_t seed) {
   Numbers numbers(seed);
   for (const FamilyRow& row : kFamilies)
     if (row.family.name == name) row.fill(into, numbers);
+  fill_others(into, seed);
 }
 
 void fill_real(Case& into, const tensors::RealAttention& source, std::uint64_t seed) {
@@ -196,10 +263,10 @@ void fill_real(Case& into, const tensors::RealAttention& source, std::uint64_t s
                         (first_column + column) % extents[3]);
     };
   };
-  const Dtype dtype = into.problem.dtype;
-  into.q = filled(dtype, into.problem.q_extents(), taken_from(source.q, query_at, column_at));
-  into.k = filled(dtype, into.problem.k_extents(), taken_from(source.k, key_at, column_at));
-  into.v = filled(dtype, into.problem.v_extents(), taken_from(source.v, key_at, 0));
+  fill_q(into, taken_from(source.q, query_at, column_at));
+  fill_k(into, taken_from(source.k, key_at, column_at));
+  fill_v(into, taken_from(source.v, key_at, 0));
+  fill_others(into, seed);
 }
 
 }  // namespace attest::properties

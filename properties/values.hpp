@@ -1,4 +1,7 @@
-// Value families: what q, k and v look like. Each aims at one mechanism that breaks kernels.
+// Value families: what q, k and v look like. Each aims at one mechanism that breaks kernels. The
+// other tensors of a problem are filled from the seed, whatever the family. Numbers are stored
+// ones: descales are not divided out, and what a type cannot hold becomes its largest finite
+// number.
 //
 // Families that shape scores put the shape into column 0 of k and make q = (1, ~0, ~0 ...), so
 // that score(i, j) is close to scale * k(j, 0).
@@ -22,7 +25,7 @@ std::span<const ValueFamily> value_families();
 
 bool is_value_family(std::string_view name);
 
-/// Fills q, k and v of `into` (problem and tiling are set) from the family and the seed.
+/// Fills the tensors of `into` (problem and tiling are set) from the family and the seed.
 /// Precondition: is_value_family(name).
 void fill_family(Case& into, std::string_view name, std::uint64_t seed);
 

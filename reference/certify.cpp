@@ -101,7 +101,9 @@ std::optional<CertifiedRow> certify_by_mpfr(const Row& row, const BoundRule& rul
 
 std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& index,
                                         const BoundRule& rule) {
-  const std::optional<Row> row = read_row(inputs, index);
+  std::optional<Row> row = read_row(inputs, index);
+  if (row && row->empty() && inputs.problem->all_masked == AllMaskedPolicy::mean)
+    row = read_mean_row(inputs, index);
   if (!row) return std::nullopt;
   return certify_row(*row, rule);
 }

@@ -215,7 +215,11 @@ TEST(CorrectlyRounded, UnderASoftcapClassesAreEqualPairsOfDotProductAndBias) {
   Row row = scored_row({0.3, 4, 0.3, 4}, {tie + 3, tie - 0.5, tie - 3, tie + 0.5});
   row.softcap = 5;
   expect(row, kBf16, 1, true);
-  row.bias = {0.5, -1, 0.5, -1};
+  row.addends = {added({0.5, -1, 0.5, -1})};
+  expect(row, kBf16, 1, true);
+  // Two sums that are equal, before and after the softcap.
+  row.addends = {added({0.25, -1, 1, -1}), added({0.25, 0, -0.5, 0}),
+                 added_before({1, 0x1p-70, 1, 0x1p-70})};
   expect(row, kBf16, 1, true);
   // A dot product of 0 and no bias is a score of 0, and so is this sink.
   Row with_sink = scored_row({0}, {2 + 0x1p-7 + 0x1p-8});
@@ -225,7 +229,7 @@ TEST(CorrectlyRounded, UnderASoftcapClassesAreEqualPairsOfDotProductAndBias) {
   with_sink.v = {2 * tie};
   expect(with_sink, kBf16, 1, true);
   // Equal products with other biases are other scores: 4 exp(0.5) and 0 against exp(0).
-  row.bias = {0.5, -1, 0, -1};
+  row.addends = {added({0.5, -1, 0, -1})};
   const RoundedOutput found = correctly_rounded(row, 0, kBf16);
   EXPECT_TRUE(found.decided);
   EXPECT_FALSE(found.exact);
@@ -233,7 +237,7 @@ TEST(CorrectlyRounded, UnderASoftcapClassesAreEqualPairsOfDotProductAndBias) {
 
 TEST(CorrectlyRounded, TheBiasIsPartOfTheScore) {
   Row row = scored_row({0.25, 0.5}, {1, 1 + 0x1p-7});
-  row.bias = {0.5, 0.25};
+  row.addends = {added({0.5, 0}), added_before({0, 0.25})};
   expect(row, kBf16, 1, true);
   row.sink = 0.75;  // the mean of three with 0
   expect(row, kBf16, round_to_format((2 + 0x1p-7) / 3, kBf16), false);

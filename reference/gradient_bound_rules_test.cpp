@@ -27,8 +27,8 @@ GradientInputs everything() {
   inputs.v = {1, 2, -3, 0.7, 5, -1};
   inputs.scale = 0.7F;
   inputs.softcap = 3;
-  inputs.rows = {{{0.3F, -1}, {1, 0.1F}, 0.4F, {0, 1, 2}, {0.1F, -0.2F, 1}, -0.5},
-                 {{1.1F, 0.5}, {-2, 1.7F}, 0, {0, 2}, {1, 0.5}, 0.25}};
+  inputs.rows = {{{0.3F, -1}, {1, 0.1F}, 0.4F, {0, 1, 2}, {{{0.1F, -0.2F, 1}, false, true}}, -0.5},
+                 {{1.1F, 0.5}, {-2, 1.7F}, 0, {0, 2}, {{{1, 0.5}, false, true}}, 0.25}};
   return inputs;
 }
 
@@ -136,7 +136,7 @@ TEST(GradientBoundRules, TheErrorsOfTheForwardPassCount) {
 TEST(GradientBoundRules, WhatIsMaskedHasALimitOfZero) {
   GradientInputs inputs = everything();
   inputs.rows[0].keys = {0, 2};
-  inputs.rows[0].bias.pop_back();
+  inputs.rows[0].addends[0].value.pop_back();
   inputs.rows.push_back({{1, 1}, {1, 1}, 1, {}, {}, {}});
   const GradientBound bound = bound_of(ordinary(inputs), inputs);
   ASSERT_TRUE(bound.proven()) << bound.unproven;
@@ -162,10 +162,10 @@ TEST(GradientBoundRules, WhatMayOverflowHasNoBound) {
       {[](auto& i, auto&) { i.k[0] = 0x1p127, i.rows[0].q[0] = 2; }, "a score may overflow"},
       {[](auto& i, auto&) { i.scale = 0x1p127, i.rows[0].q[0] = 2; }, "a score may overflow"},
       {[](auto& i, auto&) { i.softcap = 0x1p-140; }, "a score may overflow"},
-      {[](auto& i, auto&) { i.rows[0].bias[0] = 0x1p127; }, "a score may overflow"},
+      {[](auto& i, auto&) { i.rows[0].addends[0].value[0] = 0x1p127; }, "a score may overflow"},
       {[](auto& i, auto&) { i.rows[0].lse_gradient = 0x1.fffffep127; },
        "the dot product of dout and out may overflow"},
-      {[](auto& i, auto&) { i.v[0] = 0x1p126, i.rows[0].bias[0] = -300; },
+      {[](auto& i, auto&) { i.v[0] = 0x1p126, i.rows[0].addends[0].value[0] = -300; },
        "the dot product of dout and v may overflow"},
       {[](auto&, auto& a) { a.gradient_cast = kE4m3, a.gradient_cast->max_finite = 1e-3; },
        "a gradient of a score may overflow its format"},
@@ -255,7 +255,7 @@ TEST(CertifyGradients, ABackwardPassWithTheProvenBoundOfItsForwardPassHolds) {
     GradientInputs inputs = draw.next();
     inputs.softcap = 0;
     for (GradientRow& row : inputs.rows) {
-      row.bias.clear();
+      row.addends.clear();
       row.sink.reset();
     }
     DeclaredAccuracy forward_accuracy;

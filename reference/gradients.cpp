@@ -26,7 +26,9 @@ bool inputs_are_finite(const GradientInputs& inputs) {
   if (!std::isfinite(inputs.scale) || !std::isfinite(inputs.softcap)) return false;
   for (const GradientRow& row : inputs.rows) {
     if (row.keys.empty() && !row.sink) continue;
-    if (!all_finite(row.q) || !all_finite(row.output_gradient) || !all_finite(row.bias) ||
+    if (!all_finite(row.q) || !all_finite(row.output_gradient) ||
+        !std::all_of(row.addends.begin(), row.addends.end(),
+                     [](const ScoreAddend& addend) { return all_finite(addend.value); }) ||
         !std::isfinite(row.lse_gradient) || !std::isfinite(row.sink.value_or(0)))
       return false;
     for (const Index j : row.keys)

@@ -101,7 +101,7 @@ TEST(Gradients, RowsThatSeeNothingAndMaskedKeysAreExactlyZero) {
     const GradientFacts without = gradient_facts(inputs);
     GradientRow blind = inputs.rows[0];
     blind.keys.clear();
-    blind.bias.clear();
+    blind.addends.clear();
     blind.sink.reset();
     blind.q[0] = blind.output_gradient[0] = std::numeric_limits<double>::quiet_NaN();
     inputs.rows.insert(inputs.rows.begin(), blind);
@@ -176,7 +176,8 @@ TEST(Gradients, OfTheScoresAndTheSinkOfARowSumToTheGradientOfTheLse) {
   // d lse / d s_j = p_j, and p . (dP - dout . o) = 0 with the sink as a key of value 0.
   GradientDraw<double> draw(2);
   for (int i = 0; i < 300; ++i) {
-    const GradientInputs inputs = draw.next();
+    GradientInputs inputs = draw.next();
+    inputs.bias_before_softcap = false;  // the gradient of the final score
     const GradientFacts facts = gradient_facts(inputs);
     for (std::size_t r = 0; r < inputs.rows.size(); ++r) {
       Total total;

@@ -102,6 +102,13 @@ class GradientEvaluation {
     return sum;
   }
 
+  /// What is added to the score before the softcap, or after it.
+  void add_addends(Number& score, const GradientRow& row, std::size_t j, bool before) const {
+    for (const ScoreAddend& addend : row.addends)
+      if ((inputs_.softcap != 0 && addend.before_softcap) == before)
+        score += Number(addend.value[j]);
+  }
+
   /// Scores, slopes of the softcap and probabilities of one row.
   void weigh_keys(const GradientRow& row, GradientRowFacts& facts) {
     const std::size_t n = row.keys.size();
@@ -116,6 +123,7 @@ class GradientEvaluation {
       pair.dot_magnitude = sizes.products;
       pair.input_magnitude = sizes.inputs;
       Number x = times<Bits>(dot(row.q.data(), key(row.keys[j]), head_dim_), inputs_.scale);
+      add_addends(x, row, j, true);
       if (inputs_.softcap != 0) {
         const Number ratio = x / Number(inputs_.softcap);
         slope_[j] = tanh_slope<Bits>(ratio);
@@ -123,7 +131,7 @@ class GradientEvaluation {
       }
       pair.slope = magnitude_upper<Bits>(slope_[j]);
       pair.capped = magnitude_upper<Bits>(x);
-      if (!row.bias.empty()) x += Number(row.bias[j]);
+      add_addends(x, row, j, false);
       pair.score = magnitude_upper<Bits>(x);
       if (!shifted || upper_end_is_larger<Bits>(x, shift)) shift = upper_end<Bits>(x);
       shifted = true;
@@ -172,9 +180,9 @@ class GradientEvaluation {
       pair.centred = magnitude_upper<Bits>(centred);
       const Number ds = probability_[j] * centred;
       pair.score_gradient = magnitude_upper<Bits>(ds);
-      facts_.exact.dbias[i * keys_ + static_cast<std::size_t>(row.keys[j])] =
-          to_enclosure<Bits>(ds);
       const Number& dx = dx_.emplace_back(inputs_.softcap != 0 ? Number(ds * slope_[j]) : ds);
+      facts_.exact.dbias[i * keys_ + static_cast<std::size_t>(row.keys[j])] =
+          to_enclosure<Bits>(inputs_.bias_before_softcap ? dx : ds);
       pair.dot_gradient = magnitude_upper<Bits>(dx);
     }
     if (row.sink) facts_.exact.dsink[i] = to_enclosure<Bits>(Number(-(sink_ * delta)));

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "reference/interval.hpp"
@@ -19,20 +20,24 @@ using Number = Interval<1024>;
 
 /// Everything that has a gradient, as numbers that can be shifted.
 struct Parameters {
-  std::vector<Number> q, k, v, bias, sink;  ///< bias: rows x keys
+  std::vector<Number> q, k, v, bias, sink;  ///< bias: rows x keys, beside the addends
 
   explicit Parameters(const GradientInputs& inputs)
       : k(inputs.k.begin(), inputs.k.end()), v(inputs.v.begin(), inputs.v.end()) {
     for (const GradientRow& row : inputs.rows) {
       q.insert(q.end(), row.q.begin(), row.q.end());
-      const std::size_t first = bias.size();
-      bias.resize(first + static_cast<std::size_t>(inputs.keys));
-      for (std::size_t j = 0; j < row.bias.size(); ++j)
-        bias[first + static_cast<std::size_t>(row.keys[j])] = row.bias[j];
+      bias.resize(bias.size() + static_cast<std::size_t>(inputs.keys));
       sink.emplace_back(row.sink.value_or(0));
     }
   }
 };
+
+Number addends_of(const GradientRow& row, std::size_t at, bool before) {
+  Number sum = 0;
+  for (const ScoreAddend& addend : row.addends)
+    if (addend.before_softcap == before) sum += addend.value[at];
+  return sum;
+}
 
 Number loss(const GradientInputs& inputs, const Parameters& at) {
   const auto d = static_cast<std::size_t>(inputs.head_dim);
@@ -43,13 +48,18 @@ Number loss(const GradientInputs& inputs, const Parameters& at) {
     if (row.keys.empty() && !row.sink) continue;
     Number sum = row.sink ? exp(at.sink[i]) : Number(0);
     Number weighted = 0;  // sum_j exp(s_j) (dout . v_j)
-    for (const Index key : row.keys) {
-      const auto j = static_cast<std::size_t>(key);
+    for (std::size_t seen = 0; seen < row.keys.size(); ++seen) {
+      const auto j = static_cast<std::size_t>(row.keys[seen]);
       Number x = 0;
       for (std::size_t c = 0; c < d; ++c) x += at.q[i * d + c] * at.k[j * d + c];
       x *= inputs.scale;
+      x += addends_of(row, seen, true);
+      const Number& bias = at.bias[i * static_cast<std::size_t>(inputs.keys) + j];
+      if (inputs.bias_before_softcap) x += bias;
       if (inputs.softcap != 0) x = inputs.softcap * tanh(x / inputs.softcap);
-      const Number weight = exp(Number(x + at.bias[i * static_cast<std::size_t>(inputs.keys) + j]));
+      x += addends_of(row, seen, false);
+      if (!inputs.bias_before_softcap) x += bias;
+      const Number weight = exp(std::move(x));
       Number value = 0;
       for (std::size_t c = 0; c < dv; ++c) value += row.output_gradient[c] * at.v[j * dv + c];
       sum += weight;

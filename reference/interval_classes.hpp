@@ -10,7 +10,7 @@
 namespace attest::reference {
 
 /// Holds every score of finite doubles exactly: 2^-2148 divides the products, which are below
-/// 2^2048; scale and bias make that 2^-3222 and 2^3072, and 2^53 terms add 53 bits.
+/// 2^2048; scale and addends make that 2^-3222 and 2^3072, and 2^53 terms add 53 bits.
 inline constexpr int kScoreBits = 6400;
 /// Holds every sum of at most 2^53 values less as many times a boundary of a format: 2^-1075
 /// divides it, and it is below 2^1078.

@@ -24,7 +24,9 @@ inline bool has_finite_terms(const Row& row) {
     return std::all_of(list.begin(), list.end(), [](double x) { return std::isfinite(x); });
   };
   return std::isfinite(row.scale) && std::isfinite(row.softcap) &&
-         std::isfinite(row.sink.value_or(0)) && all_finite(row.bias) && all_finite(row.v);
+         std::isfinite(row.sink.value_or(0)) && all_finite(row.v) &&
+         std::all_of(row.addends.begin(), row.addends.end(),
+                     [&](const ScoreAddend& addend) { return all_finite(addend.value); });
 }
 
 /// s_j of the visible keys, then of the sink.
@@ -46,8 +48,13 @@ std::vector<Interval<Bits, Rounding>> enclose_scores(const Row& row) {
     else
       for (std::size_t c = 0; c < d; ++c) sums.add(score, row.q[c], k[c]);
     score *= scale;
-    if (row.softcap != 0) score = softcap * tanh(score / softcap);
-    if (!row.bias.empty()) score += row.bias[j];
+    if (row.softcap != 0) {
+      for (const ScoreAddend& addend : row.addends)
+        if (addend.before_softcap) score += addend.value[j];
+      score = softcap * tanh(score / softcap);
+    }
+    for (const ScoreAddend& addend : row.addends)
+      if (row.softcap == 0 || !addend.before_softcap) score += addend.value[j];
   }
   if (row.sink) scores.emplace_back(*row.sink);
   return scores;
@@ -167,9 +174,8 @@ std::optional<ScoredRow<Bits, Rounding>> score_row(const Row& row) {
   ScoredRow<Bits, Rounding> scored{empty_row_facts(row), enclose_scores<Bits, Rounding>(row)};
   RowFacts& facts = scored.facts;
   facts.keys = row.keys;
-  facts.bias = row.bias;
+  facts.addends = addends_with_sink(row);
   if (row.sink) facts.keys.push_back(RowFacts::kSinkKey);
-  if (row.sink && !row.bias.empty()) facts.bias.push_back(0);
   enclose_magnitudes<Rounding>(row, facts);
   for (const auto& score : scored.scores) {
     const Enclosure nearest = to_enclosure<Bits>(score);

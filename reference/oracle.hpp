@@ -62,7 +62,7 @@ inline constexpr int kDoubleDoubleBits = 106;
 /// bound; otherwise raises the precision of MPFR until the enclosures are, at most to the end of
 /// the ladder. One row in kAuditedRows that the fast path decided, chosen by its numbers, is
 /// enclosed by MPFR as well. A row without visible keys (it may have a sink) has an exact value and
-/// bound 0.
+/// bound 0; under AllMaskedPolicy::mean an empty one is read_mean_row, bounded by the rule.
 std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& index,
                                         const BoundRule& rule);
 

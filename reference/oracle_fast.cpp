@@ -161,11 +161,8 @@ class FastEvaluation {
 
   bool fill_keys(RowFacts& facts) {
     facts.keys = row_.keys;
-    facts.bias = row_.bias;
-    if (row_.sink) {
-      facts.keys.push_back(RowFacts::kSinkKey);
-      if (!facts.bias.empty()) facts.bias.push_back(0);
-    }
+    facts.addends = addends_with_sink(row_);
+    if (row_.sink) facts.keys.push_back(RowFacts::kSinkKey);
     facts.score_radius.resize(fast_.keys);
     facts.probability.resize(fast_.keys);
     const double inverse = (1 + 0x1p-46) / fast_.sum_high;

@@ -147,6 +147,18 @@ HWY_INLINE Double soften(Double x, double cap) {
   return multiply(tanh, hn::CopySign(set(std::abs(cap)), ratio.high));
 }
 
+/// Adds what comes before the softcap, or after it, to a vector of scores; (4) of the notes.
+HWY_INLINE void add_addends(const Row& row, bool before, std::size_t first, std::size_t count,
+                            Double& score, Vector& error) {
+  for (const ScoreAddend& addend : row.addends) {
+    if ((row.softcap != 0 && addend.before_softcap) != before) continue;
+    HWY_ALIGN std::array<double, kLanes> value{};
+    std::copy_n(addend.value.data() + first, count, value.data());
+    score = add(score, hn::Load(Tag(), value.data()));
+    error = fused(hn::Abs(score.high), 2 * kUnit2 * kRoundUp, error);
+  }
+}
+
 template <bool kExactProducts>
 void score_visible_keys(FastRow& fast) {
   const Tag d;
@@ -182,16 +194,12 @@ void score_visible_keys(FastRow& fast) {
     Double score = multiply(dot, set(row.scale));
     const Vector scaled = fused(magnitude, std::abs(row.scale) * (1 + 0x1p-51), set(4 * kTiny));
     Vector error = fused(scaled, share, set(lost));
+    add_addends(row, true, first, count, score, error);
     if (row.softcap != 0) {
       score = soften(score, row.softcap);
       error = hn::Add(error, set(kSoftcapError * std::abs(row.softcap)));
     }
-    if (!row.bias.empty()) {
-      HWY_ALIGN std::array<double, kLanes> bias{};
-      std::copy_n(row.bias.data() + first, count, bias.data());
-      score = add(score, hn::Load(d, bias.data()));
-      error = fused(hn::Abs(score.high), 2 * kUnit2 * kRoundUp, error);
-    }
+    add_addends(row, false, first, count, score, error);
     check = hn::MulAdd(hn::Add(hn::Add(score.high, score.low), scaled), set(0), check);
     hn::StoreU(score.high, d, fast.score_high.data() + first);
     hn::StoreU(score.low, d, fast.score_low.data() + first);

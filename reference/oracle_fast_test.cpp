@@ -10,6 +10,7 @@
 #include "reference/oracle_fast_targets.hpp"
 #include "reference/test_fast_rows.hpp"
 #include "reference/test_row_facts.hpp"
+#include "reference/test_rows.hpp"
 
 namespace attest::reference {
 namespace {
@@ -184,7 +185,8 @@ TEST(FastOracleRefuses, NumbersThatAreNotFinite) {
     expect_undecided([&](Row& row) { row.k[1] = wrong; });
     expect_undecided([&](Row& row) { row.v[1] = wrong; });
     expect_undecided([&](Row& row) { row.scale = wrong; });
-    expect_undecided([&](Row& row) { row.bias = {0, wrong}; });
+    expect_undecided([&](Row& row) { row.addends = {added({0, wrong})}; });
+    expect_undecided([&](Row& row) { row.addends = {added_before({wrong, 0})}; });
     expect_undecided([&](Row& row) { row.sink = wrong; });
   }
 }
@@ -198,7 +200,7 @@ TEST(FastOracleRefuses, Overflow) {
     row.v = {1.7e308, 1.7e308};
   });
   expect_undecided([](Row& row) {
-    row.bias = {1e308, 1e308};
+    row.addends = {added({1e308, 1e308})};
     row.k[1] = 1.7e308;
   });
 }

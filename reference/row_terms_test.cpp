@@ -81,17 +81,17 @@ TEST(RowTerms, ASinkWithoutKeysGivesZeroAndItself) {
 
 TEST(RowTerms, ABiasIsAddedToTheScoreAndNotToItsMagnitude) {
   Row row = scored_row({1, -0.5}, {3, -7});
-  row.bias = {-1.5, 4};
+  row.addends = {added({-1.5, 4})};
   const RowFacts facts = facts_of(row);
   const RowFacts sums = facts_of(scored_row({-0.5, 3.5}, {3, -7}));
   EXPECT_EQ(facts.score, sums.score);
-  EXPECT_THAT(facts.bias, ElementsAre(-1.5, 4));
-  EXPECT_TRUE(sums.bias.empty());
+  EXPECT_EQ(facts.addends, row.addends);
+  EXPECT_TRUE(sums.addends.empty());
   EXPECT_THAT(facts.score_magnitude, ElementsAre(IsJustAbove(1.0), IsJustAbove(0.5)));
   expect_same(facts.output[0], sums.output[0]);
   expect_same(facts.lse, sums.lse);
   row.sink = 0;
-  EXPECT_THAT(facts_of(row).bias, ElementsAre(-1.5, 4, 0));
+  EXPECT_THAT(facts_of(row).addends, ElementsAre(added({-1.5, 4, 0})));
 }
 
 TEST(RowTerms, TheInputMagnitudeIsTheLargestSumOfQueryAndKey) {
@@ -112,7 +112,7 @@ TEST(RowTerms, ASoftcapIsTheTanhOfTheScoreBeforeTheBias) {
         SCOPED_TRACE(x);
         Row row = scored_row({x}, {1});
         row.softcap = softcap;
-        row.bias = {bias};
+        row.addends = {added({bias})};
         const RowFacts facts = facts_of(row);
         const long double cap = softcap;
         const long double capped = cap * std::tanh(x / cap);
@@ -121,6 +121,20 @@ TEST(RowTerms, ASoftcapIsTheTanhOfTheScoreBeforeTheBias) {
         EXPECT_THAT(facts.score_magnitude, ElementsAre(IsJustAbove(std::abs(x))));
         EXPECT_LE(std::abs(facts.score[0] - bias), std::abs(softcap));
       }
+}
+
+/// cap tanh((x + a) / cap) + b: what is added before the softcap is capped, too.
+TEST(RowTerms, WhatIsAddedBeforeTheSoftcapIsCapped) {
+  const long double u = 0x1p-64L;
+  for (const double before : {0.75, -6.0, 0x1p60}) {
+    Row row = scored_row({0.25}, {1});
+    row.softcap = 5;
+    row.addends = {added({2.5}), added_before({before}), added({-0.125}), added_before({0.5})};
+    const long double capped = 5 * std::tanh((0.75L + before) / 5);
+    expect_near(facts_of(row).lse, capped + 2.375L, 2 * u * (11 * std::abs(capped) + 3));
+    row.softcap = 0;  // then everything is a sum
+    expect_near(facts_of(row).lse, 3.125L + before, 0);
+  }
 }
 
 TEST(RowTerms, ASoftcapOfTheOtherSignIsTheSame) {
@@ -188,10 +202,11 @@ TEST(RowTerms, AConstantColumnIsExactHoweverLargeTheScores) {
 
 TEST(RowTerms, ATermThatIsNotFiniteHasNoExactRow) {
   for (const double special : {kInfinite, -kInfinite, std::nan("")})
-    for (int part = 0; part < 7; ++part) {
+    for (int part = 0; part < 8; ++part) {
       Row row = scored_row({1, 2}, {3, 4});
-      row.bias = {0, 0};
-      if (part == 0) row.bias[1] = special;
+      row.addends = {added_before({0, 0}), added({0, 0})};
+      if (part == 0) row.addends[1].value[1] = special;
+      if (part == 7) row.addends[0].value[0] = special;
       if (part == 1) row.sink = special;
       if (part == 2) row.softcap = special;
       if (part == 3) row.scale = special;
@@ -202,7 +217,7 @@ TEST(RowTerms, ATermThatIsNotFiniteHasNoExactRow) {
       EXPECT_FALSE(enclose_summary(row, 0, 128).has_value()) << part;
     }
   Row row = scored_row({0x1p1023}, {1});
-  row.bias = {0x1p1023};
+  row.addends = {added({0x1p1023})};
   EXPECT_FALSE(enclose_row(row, 128).has_value());
 }
 

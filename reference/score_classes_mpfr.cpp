@@ -8,12 +8,12 @@ namespace {
 
 /// Equal pairs are equal scores, and other pairs are other scores.
 struct ExactScore {
-  Scratch x{kScoreBits};  ///< x_j, with the bias where there is no softcap
-  double bias = 0;        ///< the bias under a softcap
+  Scratch x{kScoreBits};      ///< x_j and what is added before a softcap, or everything
+  Scratch after{kValueBits};  ///< what is added after a softcap
 
   bool operator<(const ExactScore& other) const {
     const int order = mpfr_cmp(x.get(), other.x.get());
-    return order != 0 ? order < 0 : bias < other.bias;
+    return order != 0 ? order < 0 : mpfr_less_p(after.get(), other.after.get()) != 0;
   }
 };
 
@@ -25,22 +25,23 @@ std::vector<ExactScore> exact_scores(const Row& row) {
   for (std::size_t j = 0; j < scores.size(); ++j) {
     mpfr_ptr x = scores[j].x.get();
     mpfr_set_zero(x, 1);
+    mpfr_set_zero(scores[j].after.get(), 1);
     for (std::size_t c = 0; c < d; ++c) {
       mpfr_set_d(product.get(), row.q[c], MPFR_RNDN);
       mpfr_mul_d(product.get(), product.get(), row.k[j * d + c], MPFR_RNDN);
       mpfr_add(x, x, product.get(), MPFR_RNDN);
     }
     mpfr_mul_d(x, x, row.scale, MPFR_RNDN);
-    if (row.bias.empty()) continue;
-    if (row.softcap == 0)
-      mpfr_add_d(x, x, row.bias[j], MPFR_RNDN);
-    else
-      scores[j].bias = row.bias[j];
+    for (const ScoreAddend& addend : row.addends) {
+      const bool inside = row.softcap == 0 || addend.before_softcap;
+      mpfr_ptr sum = inside ? x : scores[j].after.get();
+      mpfr_add_d(sum, sum, addend.value[j], MPFR_RNDN);
+    }
   }
   if (row.sink) {
     ExactScore& sink = scores.emplace_back();
     mpfr_set_d(sink.x.get(), row.softcap == 0 ? *row.sink : 0.0, MPFR_RNDN);
-    if (row.softcap != 0) sink.bias = *row.sink;
+    mpfr_set_d(sink.after.get(), row.softcap == 0 ? 0.0 : *row.sink, MPFR_RNDN);
   }
   return scores;
 }

@@ -35,8 +35,11 @@ Point evaluate(const Row& row) {
     Real score = 0;
     for (std::size_t c = 0; c < d; ++c) score += Real(row.q[c]) * Real(row.k[j * d + c]);
     score *= row.scale;
+    for (const ScoreAddend& addend : row.addends)
+      if (addend.before_softcap) score += addend.value[j];
     if (row.softcap != 0) score = Real(row.softcap) * tanh(score / Real(row.softcap));
-    if (!row.bias.empty()) score += row.bias[j];
+    for (const ScoreAddend& addend : row.addends)
+      if (!addend.before_softcap) score += addend.value[j];
     scores.push_back(score);
   }
   Real max = row.sink ? Real(*row.sink) : scores.front();

@@ -101,8 +101,9 @@ bool contradict(const Enclosure& left, const Enclosure& right) {
 
 std::vector<std::string> weaknesses(const RowFacts& facts, const RowFacts& truth, const Row& row) {
   Judge judge;
-  judge.demand(facts.keys == truth.keys && facts.bias == truth.bias && facts.value == truth.value,
-               "copies", 0);
+  judge.demand(
+      facts.keys == truth.keys && facts.addends == truth.addends && facts.value == truth.value,
+      "copies", 0);
   judge.demand(facts.scale == truth.scale && facts.softcap == truth.softcap &&
                    facts.head_dim == truth.head_dim,
                "constants", 0);

@@ -76,6 +76,18 @@ void constant_values(Row& row, std::mt19937_64& /*random*/) {
   std::fill(row.v.begin(), row.v.end(), 0x1.921fb6p+1);
 }
 
+/// A mask of finite numbers before the softcap, and two addends after it.
+void several_addends(Row& row, std::mt19937_64& random) {
+  ScoreAddend mask{{}, true, false};
+  ScoreAddend alibi{{}, false, true};
+  for (std::size_t j = 0; j < row.keys.size(); ++j) {
+    mask.value.push_back(random() % 4 == 0 ? -1e4 : normal(random, 1, false));
+    alibi.value.push_back(-0.1 * static_cast<double>(j));
+  }
+  row.addends.push_back(std::move(mask));
+  row.addends.push_back(std::move(alibi));
+}
+
 void zero_values(Row& row, std::mt19937_64& /*random*/) {
   std::fill(row.v.begin(), row.v.end(), 0.0);
 }
@@ -112,6 +124,8 @@ const std::vector<RowShape>& row_shapes() {
       {"softcap, nearly linear", false, 0.1, 0.1, {0, 0}, 50, 0, true},
       {"bias", false, 1, 1, {0, 0}, 0, 3},
       {"bias and sink", true, 1, 1, {0, 0}, 0, 100, true},
+      {"addends", false, 1, 1, {0, 0}, 0, 3, false, several_addends},
+      {"addends around a softcap", true, 2, 2, {0, 0}, 20, 3, true, several_addends},
       {"sink", true, 4, 4, {-10, 10}, 0, 0, true}};
   return all;
 }
@@ -139,8 +153,10 @@ Row draw_row(const RowShape& shape, std::uint64_t seed) {
     const double value = std::ldexp(normal(random, 1, shape.f32), exponent(random));
     row.v.push_back(shape.f32 ? static_cast<double>(static_cast<float>(value)) : value);
   }
-  if (shape.bias != 0)
-    for (std::size_t j = 0; j < n; ++j) row.bias.push_back(normal(random, shape.bias, false));
+  if (shape.bias != 0) {
+    ScoreAddend& bias = row.addends.emplace_back();
+    for (std::size_t j = 0; j < n; ++j) bias.value.push_back(normal(random, shape.bias, false));
+  }
   if (shape.sink) row.sink = normal(random, 1, false);
   if (shape.arrange) shape.arrange(row, random);
   return row;

@@ -23,7 +23,7 @@ struct RowShape {
   double q = 1, k = 1;             ///< standard deviations
   std::pair<int, int> v = {0, 0};  ///< binary exponents of the values, uniform
   double softcap = 0;
-  double bias = 0;    ///< standard deviation; 0: none
+  double bias = 0;    ///< standard deviation of what is added after the softcap; 0: none
   bool sink = false;  ///< standard normal
   /// What is special, after all of it is drawn.
   std::function<void(Row&, std::mt19937_64&)> arrange = nullptr;

@@ -81,6 +81,7 @@ class GradientDraw {
     if (one_in(3))
       inputs.softcap =
           stored(std::ldexp(1 + std::abs(unit()), one_in(3) ? kLargest - 2 : between_int(-1, 5)));
+    inputs.bias_before_softcap = one_in(2);
     draw_keys(inputs);
     draw_values(inputs);
     int gradient_size = one_in(6) ? between_int(-kDepth, 20) : 0;
@@ -143,8 +144,11 @@ class GradientDraw {
     for (Index j = 0; j < inputs.keys; ++j)
       if (all || one_in(2)) row.keys.push_back(j);
     const int bias_size = one_in(3) ? 8 : 2;
-    if (one_in(2))
-      for (std::size_t j = 0; j < row.keys.size(); ++j) row.bias.push_back(sized(bias_size));
+    for (int addend = 0; addend < 3 && one_in(2); ++addend) {
+      row.addends.emplace_back().before_softcap = one_in(2);
+      for (std::size_t j = 0; j < row.keys.size(); ++j)
+        row.addends.back().value.push_back(sized(bias_size));
+    }
     if (one_in(3)) row.sink = sized(3);
     return row;
   }

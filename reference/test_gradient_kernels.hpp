@@ -171,19 +171,27 @@ class BackwardKernel {
     return dot;
   }
   Score score(const GradientRow& row, std::size_t at) const {
-    return score(dot_of(row, row.keys[at]), row.bias.empty() ? nullptr : &row.bias[at]);
+    return score(dot_of(row, row.keys[at]), &row, at);
   }
-  Score score(Real dot, const double* bias) const {
+  /// Without a row: without addends.
+  Score score(Real dot, const GradientRow* row, std::size_t at) const {
     using std::tanh;
     Score result;
     result.capped = real(inputs_.scale) * dot;
+    if (row != nullptr && inputs_.softcap != 0) add(result.capped, *row, at, true);
     if (inputs_.softcap != 0) {
       const Real cap = real(inputs_.softcap);
       result.ratio = result.capped / cap;
       result.capped = cap * tanh(result.ratio);
     }
-    result.biased = bias != nullptr ? result.capped + real(*bias) : result.capped;
+    result.biased = result.capped;
+    if (row != nullptr && inputs_.softcap == 0) add(result.biased, *row, at, true);
+    if (row != nullptr) add(result.biased, *row, at, false);
     return result;
+  }
+  static void add(Real& score, const GradientRow& row, std::size_t at, bool before) {
+    for (const ScoreAddend& addend : row.addends)
+      if (addend.before_softcap == before) score = score + real(addend.value[at]);
   }
 
   /// exp(s - lse), naturally or as exp2(s c - lse log2 e).
@@ -193,7 +201,7 @@ class BackwardKernel {
     Real p;
     if (form_.folded) {
       const Real log2_e = real(1.4426950408889634074);
-      const bool plain = inputs_.softcap == 0 && row.bias.empty();
+      const bool plain = inputs_.softcap == 0 && row.addends.empty();
       const Real c = plain ? real(inputs_.scale) * log2_e : log2_e;
       const Real a = (plain ? dot_of(row, j) : s.biased);
       p = exp2(fused(a, c, -(lse * log2_e)));
@@ -244,8 +252,8 @@ class BackwardKernel {
       for (std::size_t c = 0; c < dv_; ++c)
         dp = dp + real(row.output_gradient[c]) * value(row.keys[at], c);
       const Real ds = p * (dp - delta);
-      result_.dbias[i * keys_ + j] = output(ds);
       Real dx = inputs_.softcap != 0 ? ds * slope(s) : ds;
+      result_.dbias[i * keys_ + j] = output(inputs_.bias_before_softcap ? dx : ds);
       if (form_.tiled && form_.fault != Fault::scale_missing_in_dk &&
           form_.fault != Fault::scale_missing_in_dq)
         dx = real(inputs_.scale) * dx;
@@ -270,7 +278,7 @@ class BackwardKernel {
       const auto index = static_cast<Index>(j);
       if (std::find(row.keys.begin(), row.keys.end(), index) != row.keys.end()) continue;
       using std::exp;
-      const Real p = exp(score(dot_of(row, index), nullptr).biased - lse);
+      const Real p = exp(score(dot_of(row, index), nullptr, 0).biased - lse);
       for (std::size_t c = 0; c < dv_; ++c)
         dv_sums_[j * dv_ + c] = dv_sums_[j * dv_ + c] + p * real(row.output_gradient[c]);
     }

@@ -29,6 +29,15 @@ inline Row scored_row(std::vector<double> scores, std::vector<double> values) {
   return row_of({1}, std::move(scores), std::move(values));
 }
 
+/// Exact numbers added after the softcap.
+inline ScoreAddend added(std::vector<double> values) {
+  return {std::move(values), false, false};
+}
+/// The same before the softcap.
+inline ScoreAddend added_before(std::vector<double> values) {
+  return {std::move(values), true, false};
+}
+
 /// Only a sink, over `columns` columns.
 inline Row sink_row(double sink, Index columns) {
   Row row;
@@ -43,7 +52,7 @@ inline double random_double(std::mt19937_64& random, int exponent) {
   return std::ldexp(random() % 2 == 0 ? significand : -significand, exponent);
 }
 
-/// Up to four keys, with and without softcap, bias and sink by the bits of the seed.
+/// Up to four keys, with and without softcap, addends and sink by the bits of the seed.
 inline Row random_row(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const std::size_t keys = 1 + random() % 4;
@@ -59,7 +68,9 @@ inline Row random_row(std::uint64_t seed) {
   Row row = row_of(std::move(q), std::move(k), list(keys * 2, 10));
   row.scale = random_double(random, 1);
   if ((seed & 1U) != 0) row.softcap = random_double(random, 3);
-  if ((seed & 2U) != 0) row.bias = list(keys, 4);
+  if ((seed & 2U) != 0) row.addends.push_back(added(list(keys, 4)));
+  if ((seed & 8U) != 0) row.addends.push_back(added_before(list(keys, 4)));
+  if ((seed & 16U) != 0) row.addends.push_back(added(list(keys, 6)));
   if ((seed & 4U) != 0) row.sink = random_double(random, -1);
   return row;
 }

@@ -7,8 +7,8 @@
 
 namespace attest::reference {
 
-/// The visible keys of row (b, ., query) in ascending order. Written as removals from the full
-/// list, part by part of the mask; checked against tables written by hand in visibility_test.cpp.
+/// The visible keys of row (b, ., query) in ascending order. Written as intersections of ranges of
+/// keys, one set a part of the mask; checked against tables written by hand in the tests beside it.
 std::vector<Index> visible_keys(const Problem& problem, Index b, Index query);
 
 }  // namespace attest::reference

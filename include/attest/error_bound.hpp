@@ -17,7 +17,7 @@ namespace attest {
 
 /// A number added to every score of a row: a bias, an ALiBi term or an additive mask.
 struct ScoreAddend {
-  std::vector<double> value;  ///< per visible key, exact
+  std::vector<double> value;  ///< per visible key, exact; in RowFacts also 0 for a sink
   bool before_softcap = false;
   bool computed =
       false;  ///< the kernel forms it itself, with DeclaredAccuracy::bias_relative_error
@@ -32,10 +32,10 @@ struct RowFacts {
   static constexpr Index kSinkKey = std::numeric_limits<Index>::max();
 
   std::vector<Index> keys;
-  std::vector<double> score;            ///< s_j after softcap and bias, nearest double
+  std::vector<double> score;            ///< s_j after softcap and addends, nearest double
   std::vector<double> score_radius;     ///< |score - exact score|, upper bound
   std::vector<double> score_magnitude;  ///< S_j = |scale| sum_c |q_c k_jc|, upper bound
-  std::vector<double> bias;             ///< b_j, exact; empty: none
+  std::vector<ScoreAddend> addends;     ///< in any order: the bound holds for every one
   std::vector<double> probability;      ///< p_j, upper bound, relative slack below 2^-40
   std::vector<double> value;            ///< v_jc, exact, row-major (keys x head_dim_v)
   std::vector<Enclosure> output;        ///< o_c
@@ -45,7 +45,7 @@ struct RowFacts {
   double dot_magnitude_max = 0;    ///< largest sum_c |q_c k_jc|, before the scale, upper bound
   double input_magnitude_max = 0;  ///< largest sum_c (|q_c| + |k_jc|), upper bound
   double scale = 1;                ///< the problem's factor on the dot product
-  double softcap = 0;              ///< s = softcap tanh(x / softcap) + b; 0: s = x + b
+  double softcap = 0;  ///< s = softcap tanh((x + before) / softcap) + after; 0: s = x + all of them
   Index head_dim = 1;
 
   bool has_sink() const { return !keys.empty() && keys.back() == kSinkKey; }
@@ -89,7 +89,8 @@ std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFa
 double score_error_bound(const DeclaredAccuracy& accuracy, double scale, Index head_dim,
                          double score_magnitude);
 
-/// [delta_j] of Theorem 1: admissible error of the score of key j after softcap and bias, absolute.
+/// [delta_j] of Theorem 1: admissible error of the score of key j after softcap and addends,
+/// absolute.
 double score_error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, std::size_t j);
 
 /// Admissible errors of a row's summary (Theorem 3), absolute, of row_sum and numerator against

@@ -2,7 +2,8 @@
 //
 //   p_ij  = exp(s_ij - lse_i)                      D_i   = sum_c dout_ic o_ic - dlse_i
 //   dP_ij = sum_c dout_ic v_jc                     ds_ij = p_ij (dP_ij - D_i)
-//   dx_ij = ds_ij (1 - (c_ij / softcap)^2)         c_ij: the score after softcap, before the bias
+//   dx_ij = ds_ij (1 - (c_ij / softcap)^2)         c_ij: the score after softcap, before what is
+//                                                  added to it there
 //   dq_i  = scale sum_j dx_ij k_j                  dk_j  = scale sum_i dx_ij q_i
 //   dv_j  = sum_i p_ij dout_i                      dbias = ds,  dsink_i = -p_sink,i D_i
 //
@@ -28,7 +29,7 @@ struct GradientRow {
   std::vector<double> output_gradient;  ///< dout, head_dim_v
   double lse_gradient = 0;              ///< dlse, of the natural logarithm
   std::vector<Index> keys;              ///< the visible keys, ascending
-  std::vector<double> bias;             ///< per visible key; empty: none
+  std::vector<ScoreAddend> addends;     ///< per visible key, in any order
   std::optional<double> sink;
 };
 
@@ -41,7 +42,8 @@ struct GradientInputs {
   std::vector<double> v;  ///< keys x head_dim_v
   std::vector<GradientRow> rows;
   double scale = 1;
-  double softcap = 0;  ///< 0: none
+  double softcap = 0;                ///< 0: none
+  bool bias_before_softcap = false;  ///< dbias is then dx, else ds
 };
 
 /// Every gradient of one kv head. A row that sees nothing and has no sink is all zero, and so is
@@ -51,7 +53,7 @@ struct Gradients {
   std::vector<Number> dq;     ///< rows x head_dim
   std::vector<Number> dk;     ///< keys x head_dim
   std::vector<Number> dv;     ///< keys x head_dim_v
-  std::vector<Number> dbias;  ///< rows x keys: of the final score, with or without a bias
+  std::vector<Number> dbias;  ///< rows x keys: of the score, with or without a bias
   std::vector<Number> dsink;  ///< rows
 
   static Gradients of_size(const GradientInputs& inputs, const Number& value) {
@@ -103,7 +105,7 @@ struct DeclaredGradientAccuracy {
 struct GradientPair {
   double probability = 0;            ///< p_ij
   double log_probability = 0;        ///< |s_ij - lse_i|
-  double score = 0;                  ///< |s_ij|, after softcap and bias
+  double score = 0;                  ///< |s_ij|, after softcap and addends
   double capped = 0;                 ///< |c_ij|
   double slope = 1;                  ///< 1 - (c_ij / softcap)^2
   double centred = 0;                ///< |dP_ij - D_i|

@@ -9,6 +9,7 @@
 
 #include "attest/accuracy.hpp"
 #include "attest/gradient_bound.hpp"
+#include "attest/partial.hpp"
 #include "attest/problem.hpp"
 #include "attest/status.hpp"
 #include "attest/summary.hpp"
@@ -149,6 +150,16 @@ class SummaryOps {
   virtual NormalisedRow<Real> merge_normalised(const NormalisedRow<Real>& left,
                                                const NormalisedRow<Real>& right) const {
     return attest::merge(left, right);
+  }
+
+  /// The form of the parts (output, lse) that the kernel hands out and takes back.
+  virtual PartForm part_form() const { return {}; }
+  /// Joins two parts of that form; refuses what cannot be a part.
+  virtual Result<NormalisedRow<Real>> join_parts(const NormalisedRow<Real>& left,
+                                                 const NormalisedRow<Real>& right) const {
+    return attest::join_parts(left, right, part_form(), [this](const auto& a, const auto& b) {
+      return merge_normalised(a, b);
+    });
   }
 };
 

@@ -91,16 +91,17 @@ struct AdditiveMask {
 };
 
 struct Mask {
-  std::optional<Causal> causal;
-  std::optional<Causal> alignment;  ///< diagonal of window and chunk, where there is no causal part
-  std::optional<Index> prefix;      ///< only with causal
-  Window window;
-  Index keep_first = 0;        ///< only with window.left
-  std::optional<Index> chunk;  ///< at least 1
-  std::optional<Segments> segments;
-  std::optional<MaskBits> bits;
-  std::optional<BlockMask> blocks;
-  std::optional<AdditiveMask> additive;
+  std::optional<Causal> causal = {};
+  std::optional<Causal> alignment =
+      {};  ///< diagonal of window and chunk, where there is no causal part
+  std::optional<Index> prefix = {};  ///< only with causal
+  Window window = {};
+  Index keep_first = 0;             ///< only with window.left
+  std::optional<Index> chunk = {};  ///< at least 1
+  std::optional<Segments> segments = {};
+  std::optional<MaskBits> bits = {};
+  std::optional<BlockMask> blocks = {};
+  std::optional<AdditiveMask> additive = {};
 
   bool none() const noexcept {
     return !causal && window.none() && !chunk && !segments && !bits && !blocks && !additive;

@@ -101,7 +101,8 @@ std::string minimal_text(const ProblemText& text);
 /// Writes every key, defaults included; `law` only when there is one.
 std::string canonical_text(const ProblemText& text);
 
-/// Shortest decimal that reads back to the same value of the dtype.
+/// Decimal of fewest digits that reads back to the same value of the dtype; the value itself where
+/// that is no longer.
 std::string number_text(double value, Dtype dtype);
 
 }  // namespace attest

@@ -1,6 +1,7 @@
 // Mistakes in the merge of summaries.
 #include <algorithm>
 
+#include "attest/narrow_float.hpp"
 #include "mutants/tiled_mutant.hpp"
 
 namespace attest::mutants {
@@ -139,6 +140,35 @@ struct DropsLightPairs : Steps<Real> {
   }
 };
 
+template <class Real>
+struct WeighsPlusInfinity : Steps<Real> {
+  using Row = NormalisedRow<Real>;
+  Result<Row> join_parts(const Row& left, const Row& right) const override {
+    return attest::merge(left, right);
+  }
+};
+
+template <class Real>
+struct WeighsFiniteEmptiness : Steps<Real> {
+  using Row = NormalisedRow<Real>;
+  PartForm part_form() const override { return {.empty_lse = -5e4}; }
+  Result<Row> join_parts(const Row& left, const Row& right) const override {
+    return attest::merge(left, right);
+  }
+};
+
+/// As if the running result of a ring were sent on in bf16.
+template <class Real>
+struct RoundsTheRunningPart : Steps<Real> {
+  using Row = NormalisedRow<Real>;
+  Row merge_normalised(const Row& left, const Row& right) const override {
+    Row merged = attest::merge(left, right);
+    if (left.is_identity() || right.is_identity()) return merged;
+    for (Real& element : merged.output) element = round_to(kBf16, element);
+    return merged;
+  }
+};
+
 }  // namespace
 
 void append_merge_mutants(std::vector<Mutant>& mutants) {
@@ -174,6 +204,15 @@ void append_merge_mutants(std::vector<Mutant>& mutants) {
   mutants.push_back(tiled_mutant<DropsLightPairs>(
       "drops_light_pairs", "merges of (output, lse) drop the part whose lse is smaller by 4",
       "merge.pairs_tree", tile));
+  mutants.push_back(tiled_mutant<WeighsPlusInfinity>(
+      "weighs_plus_infinity", "joins a part whose lse is +inf as if it had that much mass",
+      "merge.foreign_empty", tile));
+  mutants.push_back(tiled_mutant<WeighsFiniteEmptiness>(
+      "weighs_finite_emptiness", "an empty part has the lse -50000 and is joined as if it had mass",
+      "merge.empty_part", tile));
+  mutants.push_back(tiled_mutant<RoundsTheRunningPart>(
+      "rounds_the_running_part", "rounds the running output to bf16 at every merge of parts",
+      "merge.narrow_parts", tile));
 }
 
 }  // namespace attest::mutants

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "kernels/flash_steps.hpp"
 #include "kernels/kernels.hpp"
 
@@ -8,6 +10,11 @@ namespace {
 constexpr int kOffsetLog2 = 8;
 /// The lag of FlashAttention-4 for weights of 16 bits or more.
 constexpr double kLagLog2 = 8;
+
+// The parts of three kernels have the forms of other libraries, so that every form is tested.
+constexpr PartForm kPlusInfinityParts{.empty_lse = std::numeric_limits<double>::infinity()};
+constexpr PartForm kFiniteParts{.empty_lse = -5e4};
+constexpr PartForm kBaseTwoParts{.base_two = true};
 
 template <template <class> class Steps = FlashSteps>
 std::unique_ptr<Kernel> flash(const char* name, const char* summary, const FlashForm& form) {
@@ -25,7 +32,7 @@ std::unique_ptr<Kernel> make_flash_bf16p() {
 
 std::unique_ptr<Kernel> make_flash_bf16p_sum() {
   return flash("builtin:flash_bf16p_sum", "weights rounded to bf16 for v and for row_sum",
-               {.weight_cast = WeightCast{kBf16, 0, true}});
+               {.weight_cast = WeightCast{kBf16, 0, true}, .part_form = kBaseTwoParts});
 }
 
 std::unique_ptr<Kernel> make_flash_f16p() {
@@ -59,11 +66,12 @@ std::unique_ptr<Kernel> make_flash_lazy() {
 
 std::unique_ptr<Kernel> make_flash_reciprocal() {
   return flash("builtin:flash_reciprocal", "the output is numerator * (1 / row_sum)",
-               {.by_reciprocal = true});
+               {.by_reciprocal = true, .part_form = kPlusInfinityParts});
 }
 
 std::unique_ptr<Kernel> make_flash_bf16out() {
-  return flash("builtin:flash_bf16out", "the output is rounded to bf16", {.output_format = kBf16});
+  return flash("builtin:flash_bf16out", "the output is rounded to bf16",
+               {.output_format = kBf16, .part_form = kFiniteParts});
 }
 
 std::unique_ptr<Kernel> make_flash_flush() {

@@ -23,6 +23,7 @@ struct FlashForm {
   bool by_reciprocal = false;                   ///< numerator * fl(1 / row_sum)
   std::optional<Format> output_format = std::nullopt;
   Underflow underflow = Underflow::gradual;
+  PartForm part_form = {};  ///< of the (output, lse) parts that it hands out
 };
 
 /// exp, exp2, log and log2 of glibc 2.28 or later on x86-64: at most 1 ulp each (glibc manual,
@@ -64,6 +65,7 @@ class FlashSteps : public TiledSteps<Real> {
   Real score(std::span<const Real> q, std::span<const Real> k, Real scale) const override {
     return scaled_dot(q, k, is_folded() ? sign_ : scale);
   }
+  PartForm part_form() const override { return form_.part_form; }
   Real next_row_max(Real row_max, Real tile_max) const override {
     const Real to_log2 = is_folded() ? factor_ : std::numbers::log2e_v<Real>;
     // A little below the lag that is declared, for the roundings of this comparison.

@@ -1,7 +1,7 @@
-// What every scalar kernel does with one row of a tensor.
+// What every scalar kernel does with one row: its dot products, its accuracy, its refusal.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -11,53 +11,89 @@
 
 namespace attest::kernels {
 
-/// The elements of row (b, h, row) as a contiguous span: the row itself, or a copy in `buffer`
-/// when the elements are not adjacent.
+/// sum_c a_c b_c. One product and one addition a term in order: one rounding a term on the longest
+/// path.
 template <class Real>
-std::span<const Real> contiguous_row(const TensorView<const Real>& view, Index b, Index h,
-                                     Index row, std::vector<Real>& buffer) {
-  const auto columns = static_cast<std::size_t>(view.extents[3]);
-  const Real* const first = &view(b, h, row, 0);
-  if (view.strides[3] == 1) return {first, columns};
-  buffer.resize(columns);
-  for (std::size_t c = 0; c < columns; ++c) buffer[c] = view(b, h, row, static_cast<Index>(c));
-  return buffer;
+Real dot(std::span<const Real> a, std::span<const Real> b) {
+  Real sum = 0;
+  for (std::size_t c = 0; c < a.size(); ++c) sum += a[c] * b[c];
+  return sum;
 }
 
-/// scale * sum_c q_c k_c. One product and one addition a term in order, then the scale.
-/// Bound: head_dim roundings on the longest path, and one more for the scale (dot_roundings).
+/// scale * sum_c q_c k_c, with one rounding more for the scale (dot_roundings).
 template <class Real>
 Real scaled_dot(std::span<const Real> q, std::span<const Real> k, Real scale) {
-  Real sum = 0;
-  for (std::size_t c = 0; c < q.size(); ++c) sum += q[c] * k[c];
-  return sum * scale;
+  return dot(q, k) * scale;
+}
+
+inline bool is_power_of_two(double factor) {
+  int exponent = 0;
+  return std::frexp(std::abs(factor), &exponent) == 0.5;
+}
+
+/// Roundings of one number when it is multiplied by one of its descales.
+inline Index descale_roundings(const Problem& problem, std::vector<double> Descales::*of) {
+  if (!problem.descales) return 0;
+  const std::vector<double>& factors = *problem.descales.*of;
+  return std::all_of(factors.begin(), factors.end(), is_power_of_two) ? 0 : 1;
 }
 
 /// [h] of scaled_dot; a power of two scales without rounding.
 inline Index dot_roundings(const Problem& problem) {
-  int exponent = 0;
-  const double mantissa = std::frexp(std::abs(scale_value(problem)), &exponent);
-  return problem.head_dim + (mantissa == 0.5 ? 0 : 1);
+  const Index terms = problem.head_dim + (problem.qv ? problem.head_dim_v : 0);
+  Index of_keys = descale_roundings(problem, &Descales::k);
+  if (problem.qv) of_keys = std::max(of_keys, descale_roundings(problem, &Descales::v));
+  return terms + descale_roundings(problem, &Descales::q) + of_keys +
+         (is_power_of_two(scale_value(problem)) ? 0 : 1);
 }
+
+/// Roundings of the ALiBi product: up to a distance of 2^29 it is rounded once, from exact.
+inline Index alibi_roundings(const Problem& problem) {
+  if (!problem.alibi) return 0;
+  return problem.seq_q + problem.seq_kv <= Index{1} << 29 ? 1 : 2;
+}
+
+/// Relative error of tanh in units of u. The glibc manual gives 2 ulp ("Known Maximum Errors in
+/// Math Functions"); Zimmermann et al., "Accuracy of Mathematical Functions", found 2.2: 3 ulp.
+inline constexpr double kTanhRoundings = 6;
 
 /// Numbers that hold for kernels that use the exp and log of glibc 2.28 or later on x86-64:
 /// at most 1 ulp each (glibc manual, "Known Maximum Errors in Math Functions").
 inline DeclaredAccuracy scalar_accuracy(const Problem& problem, SummaryScope scope) {
   DeclaredAccuracy accuracy;
-  accuracy.format = format_of(problem.dtype);
+  accuracy.format = format_of(problem.compute_dtype());
+  const double u = accuracy.format.unit_roundoff;
   accuracy.dot_roundings = dot_roundings(problem);
-  accuracy.exp_relative_error = 2 * accuracy.format.unit_roundoff;
+  if (problem.softcap != 0) accuracy.tanh_relative_error = kTanhRoundings * u;
+  accuracy.bias_relative_error = static_cast<double>(alibi_roundings(problem)) * u;
+  accuracy.value_relative_error = static_cast<double>(descale_roundings(problem, &Descales::v)) * u;
+  accuracy.exp_relative_error = 2 * u;
   accuracy.exp_absolute_error = 2 * accuracy.format.rounding_underflow;
-  accuracy.log_relative_error = 2 * accuracy.format.unit_roundoff;
+  accuracy.log_relative_error = 2 * u;
+  const Format out = format_of(problem.out_dtype());
+  if (out.unit_roundoff > u) accuracy.output_format = out;
   accuracy.scope = scope;
   return accuracy;
 }
 
-/// First row without a visible key, in (batch, head, query) order, when the policy rejects it.
+/// Everything that the scalar kernels do.
+inline Capabilities scalar_capabilities() {
+  Capabilities capabilities;
+  capabilities.dtypes.assign(kDtypes.begin(), kDtypes.end());
+  for (const Feature feature : all_features()) {
+    const bool left_out = feature == Feature::empty_nan || feature == Feature::empty_mean ||
+                          feature == Feature::empty_lse;
+    if (!left_out) capabilities.features.push_back(feature);
+  }
+  return capabilities;
+}
+
+/// First row without a visible key and without a sink, in (batch, head, query) order, when the
+/// policy rejects it.
 inline Status reject_all_masked(const Problem& problem) {
-  if (problem.all_masked != AllMaskedPolicy::reject || problem.heads_q == 0) return {};
+  if (problem.all_masked != AllMaskedPolicy::reject || problem.sink) return {};
   for (Index b = 0; b < problem.batch; ++b)
-    for (Index query = 0; query < problem.seq_q; ++query)
+    for (Index query = 0; query < problem.query_length(b); ++query)
       if (classify(problem, b, query, query + 1, 0, problem.seq_kv) == TileClass::empty)
         return all_masked_row({b, 0, query});
   return {};

@@ -5,20 +5,18 @@ namespace attest::kernels {
 
 std::unique_ptr<Kernel> make_scalar_sequential() {
   return std::make_unique<TiledKernel<TiledSteps>>(
-      KernelDescription{"builtin:scalar_sequential",
-                        "1",
+      KernelDescription{"builtin:scalar_sequential", "1",
                         "tiled online softmax, one running summary a kv split, splits merged by "
                         "the merge tree",
-                        {.dtypes = {Dtype::f32, Dtype::f64}}},
+                        scalar_capabilities()},
       SummaryScope::split);
 }
 
 std::unique_ptr<Kernel> make_scalar_tree() {
   return std::make_unique<TiledKernel<TiledSteps>>(
-      KernelDescription{"builtin:scalar_tree",
-                        "1",
+      KernelDescription{"builtin:scalar_tree", "1",
                         "every tile its own summary, merged by any given binary tree and order",
-                        {.dtypes = {Dtype::f32, Dtype::f64}}},
+                        scalar_capabilities()},
       SummaryScope::tile);
 }
 

@@ -1,8 +1,13 @@
 // The definition, written down: three passes over a materialised row of scores. No tiles.
 #include <cmath>
+#include <optional>
 
+#include "kernels/backward.hpp"
+#include "kernels/input_rows.hpp"
 #include "kernels/kernels.hpp"
+#include "kernels/result_rows.hpp"
 #include "kernels/row_access.hpp"
+#include "kernels/score_terms.hpp"
 
 namespace attest::kernels {
 namespace {
@@ -12,60 +17,87 @@ class TextbookForward {
  public:
   TextbookForward(const Problem& problem, const ForwardViews& views)
       : problem_(problem),
-        q_(views.q.as<const Real>()),
-        k_(views.k.as<const Real>()),
-        v_(views.v.as<const Real>()),
-        out_(views.out.as<Real>()),
-        lse_(views.lse.as<Real>()),
+        inputs_(problem, {views.q, views.k, views.v, views.qv}),
+        terms_(problem, views.bias),
+        results_(problem, views),
+        sinks_(sink_logits<Real>(problem, views.sink)),
         scale_(static_cast<Real>(scale_value(problem))) {}
 
-  void write_row(Index b, Index h, Index query) {
-    const Real row_max = score_row(b, h, query);
-    Real row_sum = 0;
-    for (Real& weight : weights_) {
-      weight = std::exp(weight - row_max);
-      row_sum += weight;
-    }
-    for (Index c = 0; c < problem_.head_dim_v; ++c) {
-      Real numerator = 0;
-      for (std::size_t j = 0; j < keys_.size(); ++j)
-        numerator += weights_[j] * v_(b, problem_.kv_head(h), keys_[j], c);
-      out_(b, h, query, c) = keys_.empty() ? Real(0) : numerator / row_sum;
-    }
-    if (problem_.lse == LseForm::none) return;
-    lse_(b, h, query, 0) = keys_.empty() ? row_max : row_max + std::log(row_sum);
+  void write_row(const RowIndex& row) {
+    score_row(row);
+    const RowSummary<Real> of_keys = mass(std::nullopt);
+    const std::optional<Real> sink = sink_of(row);
+    const RowSummary<Real> whole = sink ? mass(sink) : of_keys;
+    results_.write_output(row, average(row, whole));
+    const RowSummary<Real>& counted = sink && problem_.sink->in_lse ? whole : of_keys;
+    results_.write_lse(row, counted, attest::lse(counted));
   }
 
  private:
-  /// First pass: the visible keys and their scores; returns the largest, -inf if there is none.
-  Real score_row(Index b, Index h, Index query) {
+  std::optional<Real> sink_of(const RowIndex& row) const {
+    if (sinks_.empty()) return std::nullopt;
+    return sinks_[static_cast<std::size_t>(row.head)];
+  }
+
+  /// First pass: the visible keys and their scores.
+  void score_row(const RowIndex& row) {
     keys_.clear();
-    weights_.clear();
-    Real row_max = RowSummary<Real>::minus_infinity;
-    const std::span<const Real> q = contiguous_row(q_, b, h, query, q_buffer_);
-    for (Index key = 0; key < problem_.seq_kv; ++key) {
-      if (!visible(problem_, b, query, key)) continue;
-      const Real score =
-          scaled_dot(q, contiguous_row(k_, b, problem_.kv_head(h), key, k_buffer_), scale_);
+    scores_.clear();
+    const std::span<const Real> q = inputs_.query(row, q_buffer_);
+    const Index kv_head = problem_.kv_head(row.head);
+    for (Index key = 0; key < problem_.key_length(row.batch); ++key) {
+      if (!visible(problem_, row.batch, row.query, key)) continue;
+      const Real dot = scaled_dot(q, inputs_.key(row.batch, kv_head, key, k_buffer_), scale_);
+      const Real score = terms_.score(row, key, dot);
       if (score == RowSummary<Real>::minus_infinity) continue;
       keys_.push_back(key);
-      weights_.push_back(score);
-      if (!(score <= row_max)) row_max = score;
+      scores_.push_back(score);
     }
-    return row_max;
+  }
+
+  /// Second pass: the largest score and the sum of weights, with the sink if one is given. The
+  /// numerator stays empty.
+  RowSummary<Real> mass(const std::optional<Real>& sink) const {
+    RowSummary<Real> mass;
+    if (sink) mass.row_max = *sink;
+    for (const Real score : scores_)
+      if (!(score <= mass.row_max)) mass.row_max = score;
+    for (const Real score : scores_) mass.row_sum += std::exp(score - mass.row_max);
+    if (sink) mass.row_sum += std::exp(*sink - mass.row_max);
+    return mass;
+  }
+
+  /// Third pass.
+  std::span<const Real> average(const RowIndex& row, const RowSummary<Real>& mass) {
+    output_.assign(static_cast<std::size_t>(problem_.head_dim_v), Real(0));
+    if (keys_.empty()) return output_;
+    for (std::size_t j = 0; j < keys_.size(); ++j) {
+      const std::span<const Real> value =
+          inputs_.value(row.batch, problem_.kv_head(row.head), keys_[j], v_buffer_);
+      const Real weight = std::exp(scores_[j] - mass.row_max);
+      for (std::size_t c = 0; c < output_.size(); ++c) output_[c] += weight * value[c];
+    }
+    for (Real& element : output_) element /= mass.row_sum;
+    return output_;
   }
 
   const Problem& problem_;
-  TensorView<const Real> q_, k_, v_;
-  TensorView<Real> out_, lse_;
+  InputRows<Real> inputs_;
+  ScoreTerms<Real> terms_;
+  ResultRows<Real> results_;
+  std::vector<Real> sinks_;
   Real scale_;
-  std::vector<Real> q_buffer_, k_buffer_;
+  std::vector<Real> q_buffer_, k_buffer_, v_buffer_, output_;
   std::vector<Index> keys_;
-  std::vector<Real> weights_;
+  std::vector<Real> scores_;
 };
 
 class Textbook : public Kernel {
  public:
+  Textbook() {
+    description_.capabilities = scalar_capabilities();
+    description_.capabilities.tiles = description_.capabilities.kv_splits = false;
+  }
   const KernelDescription& description() const override { return description_; }
   DeclaredAccuracy accuracy(const Problem& problem) const override {
     return scalar_accuracy(problem, SummaryScope::row);
@@ -75,21 +107,27 @@ class Textbook : public Kernel {
     if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
       return status;
     if (Status status = reject_all_masked(problem); !status.ok()) return status;
-    with_real_type(problem.dtype, [&](auto real) {
+    with_real_type(problem.compute_dtype(), [&](auto real) {
       TextbookForward<decltype(real)> pass(problem, views);
-      for (Index b = 0; b < problem.batch; ++b)
-        for (Index h = 0; h < problem.heads_q; ++h)
-          for (Index query = 0; query < problem.seq_q; ++query) pass.write_row(b, h, query);
+      for_each_row(problem, [&](const RowIndex& row) { pass.write_row(row); });
     });
+    return {};
+  }
+  DeclaredGradientAccuracy gradient_accuracy(const Problem& problem) const override {
+    return scalar_gradient_accuracy(problem);
+  }
+  Status backward(const Problem& problem, const Tiling& tiling,
+                  const BackwardViews& views) const override {
+    if (Status status = check_backward(description_.capabilities, problem, tiling, views);
+        !status.ok())
+      return status;
+    textbook_backward(problem, views);
     return {};
   }
 
  private:
   KernelDescription description_{
-      "builtin:textbook",
-      "1",
-      "three passes over a materialised row of scores, no tiles",
-      {.dtypes = {Dtype::f32, Dtype::f64}, .tiles = false, .kv_splits = false}};
+      "builtin:textbook", "1", "three passes over a materialised row of scores, no tiles", {}};
 };
 
 }  // namespace

@@ -11,7 +11,11 @@
 #include <vector>
 
 #include "attest/kernel.hpp"
+#include "kernels/backward.hpp"
+#include "kernels/input_rows.hpp"
+#include "kernels/result_rows.hpp"
 #include "kernels/row_access.hpp"
+#include "kernels/score_terms.hpp"
 
 namespace attest::kernels {
 
@@ -22,6 +26,8 @@ struct RowContext {
   Index b = 0;
   Index h = 0;
   Index query = 0;
+
+  RowIndex index() const { return {b, h, query}; }
 };
 
 /// Visible keys of one tile: scores and the rows of v, in key order.
@@ -80,6 +86,7 @@ class TiledSteps : public SummaryOps<Real> {
       add_weighted(summary, weight(tile.scores[j], summary.row_max), tile.values[j]);
   }
   virtual Real lse(const Summary& summary) const { return attest::lse(summary); }
+  /// `v` as it is stored, without data where that is not as Real.
   virtual void finalize(const Summary& summary, const RowContext&,
                         const TensorView<const Real>& /*v*/, std::span<Real> output) const {
     attest::finalize(summary, output);
@@ -107,41 +114,48 @@ class TiledForward {
       : steps_(steps),
         problem_(problem),
         tiling_(tiling),
-        q_(views.q.as<const Real>()),
-        k_(views.k.as<const Real>()),
-        v_(views.v.as<const Real>()),
-        out_(views.out.as<Real>()),
-        lse_(views.lse.as<Real>()),
+        inputs_(problem, {views.q, views.k, views.v, views.qv}),
+        terms_(problem, views.bias),
+        results_(problem, views),
+        sinks_(sink_logits<Real>(problem, views.sink)),
         scale_(static_cast<Real>(scale_value(problem))),
         units_(scope == SummaryScope::tile ? all_tiles(tiling, problem.seq_kv)
-                                           : split_ranges(tiling, problem.seq_kv)) {}
+                                           : split_ranges(tiling, problem.seq_kv)) {
+    if (views.v.dtype == dtype_of<Real>()) v_ = views.v.as<const Real>();
+  }
 
   Status run() {
     const Result<MergeTree> tree =
         make_merge_tree(tiling_.merge, static_cast<Index>(units_.size()));
     if (!tree.ok()) return tree.status();
     if (Status status = reject_all_masked(problem_); !status.ok()) return status;
-    for (Index b = 0; b < problem_.batch; ++b)
-      for (Index h = 0; h < problem_.heads_q; ++h)
-        for (Index query = 0; query < problem_.seq_q; ++query)
-          write({problem_, tiling_, b, h, query}, tree.value());
+    for_each_row(problem_, [&](const RowIndex& row) {
+      write({problem_, tiling_, row.batch, row.head, row.query}, tree.value());
+    });
     return {};
   }
 
  private:
   void write(const RowContext& row, const MergeTree& tree) {
-    const std::span<const Real> q = contiguous_row(q_, row.b, row.h, row.query, q_buffer_);
-    const RowSummary<Real> summary = evaluate(
+    const std::span<const Real> q = inputs_.query(row.index(), q_buffer_);
+    const RowSummary<Real> of_keys = evaluate(
         tree, [&](Index unit) { return summarise(row, q, units_[static_cast<std::size_t>(unit)]); },
         [&](const RowSummary<Real>& left, const RowSummary<Real>& right) {
           return steps_.merge(left, right);
         });
-    if (!steps_.writes(summary)) return;
-    out_buffer_.resize(static_cast<std::size_t>(problem_.head_dim_v));
-    steps_.finalize(summary, row, v_, out_buffer_);
-    for (Index c = 0; c < problem_.head_dim_v; ++c)
-      out_(row.b, row.h, row.query, c) = out_buffer_[static_cast<std::size_t>(c)];
-    if (problem_.lse != LseForm::none) lse_(row.b, row.h, row.query, 0) = steps_.lse(summary);
+    if (sinks_.empty()) return write(row, of_keys, of_keys);
+    // The sink is merged last: counted once, whatever the units are.
+    const Real logit = sinks_[static_cast<std::size_t>(row.h)];
+    const RowSummary<Real> whole = steps_.merge(of_keys, sink_summary(logit, problem_.head_dim_v));
+    write(row, whole, problem_.sink->in_lse ? whole : of_keys);
+  }
+
+  void write(const RowContext& row, const RowSummary<Real>& whole, const RowSummary<Real>& in_lse) {
+    if (!steps_.writes(whole)) return;
+    output_.resize(static_cast<std::size_t>(problem_.head_dim_v));
+    steps_.finalize(whole, row, v_, output_);
+    results_.write_output(row.index(), output_);
+    if (problem_.lse != LseForm::none) results_.write_lse(row.index(), in_lse, steps_.lse(in_lse));
   }
 
   RowSummary<Real> summarise(const RowContext& row, std::span<const Real> q, KeyRange unit) {
@@ -155,29 +169,34 @@ class TiledForward {
   }
 
   void score_tile(const RowContext& row, std::span<const Real> q, KeyRange range) {
-    const Index kv_head = problem_.kv_head(row.h);
     v_buffers_.resize(static_cast<std::size_t>(range.end - range.begin));
+    const Index kv_head = problem_.kv_head(row.h);
     for (Index key = range.begin; key < range.end; ++key) {
-      std::optional<Real> score;
-      if (steps_.sees(row, key))
-        score = steps_.score(q, contiguous_row(k_, row.b, kv_head, key, k_buffer_), scale_);
-      else
-        score = steps_.score_of_excluded(row, key);
+      const std::optional<Real> score =
+          steps_.sees(row, key) ? score_of(row, q, key) : steps_.score_of_excluded(row, key);
       if (!score || *score == RowSummary<Real>::minus_infinity) continue;
       tile_.scores.push_back(*score);
-      tile_.values.push_back(contiguous_row(
-          v_, row.b, kv_head, key, v_buffers_[static_cast<std::size_t>(key - range.begin)]));
+      tile_.values.push_back(inputs_.value(
+          row.b, kv_head, key, v_buffers_[static_cast<std::size_t>(key - range.begin)]));
     }
+  }
+
+  Real score_of(const RowContext& row, std::span<const Real> q, Index key) {
+    const std::span<const Real> k = inputs_.key(row.b, problem_.kv_head(row.h), key, k_buffer_);
+    return terms_.score(row.index(), key, steps_.score(q, k, scale_));
   }
 
   const TiledSteps<Real>& steps_;
   const Problem& problem_;
   const Tiling& tiling_;
-  TensorView<const Real> q_, k_, v_;
-  TensorView<Real> out_, lse_;
+  InputRows<Real> inputs_;
+  ScoreTerms<Real> terms_;
+  ResultRows<Real> results_;
+  std::vector<Real> sinks_;
+  TensorView<const Real> v_;
   Real scale_;
   std::vector<KeyRange> units_;
-  std::vector<Real> q_buffer_, k_buffer_, out_buffer_;
+  std::vector<Real> q_buffer_, k_buffer_, output_;
   std::vector<std::vector<Real>> v_buffers_;
   ScoredTile<Real> tile_;
 };
@@ -197,9 +216,20 @@ class TiledKernel : public Kernel {
                  const ForwardViews& views) const override {
     if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
       return status;
-    if (problem.dtype == Dtype::f32)
+    if (problem.compute_dtype() == Dtype::f32)
       return TiledForward<float>(steps_f32_, scope_, problem, tiling, views).run();
     return TiledForward<double>(steps_f64_, scope_, problem, tiling, views).run();
+  }
+  DeclaredGradientAccuracy gradient_accuracy(const Problem& problem) const override {
+    return scalar_gradient_accuracy(problem);
+  }
+  Status backward(const Problem& problem, const Tiling& tiling,
+                  const BackwardViews& views) const override {
+    if (Status status = check_backward(description_.capabilities, problem, tiling, views);
+        !status.ok())
+      return status;
+    tiled_backward(problem, tiling, views);
+    return {};
   }
   const SummaryOps<float>* summary_ops_f32() const override { return &steps_f32_; }
   const SummaryOps<double>* summary_ops_f64() const override { return &steps_f64_; }

@@ -6,6 +6,7 @@
 
 #include "attest/dtype.hpp"
 #include "attest/enclosure.hpp"
+#include "attest/error_bound.hpp"
 #include "attest/status.hpp"
 
 namespace attest {
@@ -41,6 +42,36 @@ struct Computed {
 
   Wide size() const { return magnitude + error; }
 };
+
+/// What is added to a score at one place, key j: before the softcap or after it.
+struct Additions {
+  Wide magnitude = 0;  ///< sum of |addend|
+  Wide error = 0;      ///< of the addends as the kernel has them
+  Index count = 0;
+
+  /// `relative_error` is that of addends that the kernel forms itself, which lose `product` where
+  /// they underflow; a stored one that is read as 0 loses `read`.
+  void add(const ScoreAddend& addend, std::size_t j, Wide relative_error, Wide product, Wide read) {
+    const Wide size = std::abs(Wide{addend.value[j]});
+    if (size == 0) return;  // adding 0 rounds nothing
+    magnitude += size;
+    error += addend.computed ? relative_error * size + product : read;
+    ++count;
+  }
+};
+
+/// Error of a score of magnitude `base` and error `error` after `additions` in any order or tree;
+/// `result` is the exact magnitude then. Every term passes at most count - 1 additions and then the
+/// last one, which rounds the sum.
+inline Wide error_after(const Additions& additions, Wide base, Wide error, Wide result, Wide u,
+                        Wide flush) {
+  if (additions.count == 0) return error;
+  const auto before = static_cast<Wide>(additions.count - 1);
+  error += additions.error;
+  error += std::expm1(before * u) * (base + additions.magnitude + error) +
+           before * flush * std::exp(before * u);
+  return error + u * (result + error) + flush;
+}
 
 /// The sum of terms weight * factor, where the factor is a stored number.
 struct TermSum {

@@ -44,11 +44,14 @@ ColumnSums column_sums(const RowFacts& facts, const RowTerms& terms) {
   return sums;
 }
 
-/// What values below the normal range add up to that are read as 0, with the largest weights.
+/// What values below the normal range add up to that are read as 0, or that underflow when the
+/// kernel descales them, with the largest weights.
 double unread_values(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                      const RowTerms& terms) {
-  if (accuracy.underflow != Underflow::flush_results_and_inputs) return 0;
-  return static_cast<double>(facts.keys.size()) * terms.largest_weight * accuracy.format.min_normal;
+  double lost =
+      accuracy.underflow == Underflow::flush_results_and_inputs ? accuracy.format.min_normal : 0;
+  if (accuracy.value_relative_error > 0) lost += product_underflow(accuracy);
+  return static_cast<double>(facts.keys.size()) * terms.largest_weight * lost;
 }
 
 /// Theorem 1 for one column.

@@ -17,7 +17,7 @@ struct Variant {
   std::function<void(DeclaredAccuracy&)> declare;     ///< beside f32, natural exp, one division
   std::function<void(DeclaredAccuracy&)> understate;  ///< what a kernel that declares less says
   bool softcap = false;
-  bool bias = false;
+  int addends = 0;
   bool sink = false;
   bool tiny_values = false;  ///< understating shows on values near the end of the range only
 };
@@ -80,13 +80,33 @@ std::vector<Variant> variants() {
                     accuracy.tanh_relative_error = 4 * accuracy.format.unit_roundoff;
                   },
                   nullptr, true});
-  list.push_back({"bias", [](DeclaredAccuracy&) {}, nullptr, false, true});
+  list.push_back({"bias", [](DeclaredAccuracy&) {}, nullptr, false, 1});
+  list.push_back({"three addends", [](DeclaredAccuracy&) {}, nullptr, false, 3});
+  const auto coarse_addends = [](DeclaredAccuracy& accuracy) {
+    accuracy.tanh_relative_error = 4 * accuracy.format.unit_roundoff;
+    accuracy.bias_relative_error = 0x1p-12;
+  };
+  const auto exact_addends = [](DeclaredAccuracy& accuracy) { accuracy.bias_relative_error = 0; };
+  list.push_back({"coarse addends", coarse_addends, exact_addends, false, 3});
+  list.push_back({"coarse addends around a softcap", coarse_addends, exact_addends, true, 4});
+  for (const bool coarse : {false, true})
+    list.push_back({coarse ? "values descaled to bf16" : "descaled values",
+                    [coarse](DeclaredAccuracy& accuracy) {
+                      accuracy.value_relative_error = coarse ? 0x1p-8 : 0x1p-12;
+                    },
+                    [](DeclaredAccuracy& accuracy) { accuracy.value_relative_error = 0; }});
+  list.push_back({"descaled values, flushed results",
+                  [](DeclaredAccuracy& accuracy) {
+                    accuracy.value_relative_error = accuracy.format.unit_roundoff;
+                    flush(accuracy, Underflow::flush_results);
+                  },
+                  nullptr, false, 0, false, true});
   list.push_back({"softcap, bias and sink",
                   [](DeclaredAccuracy& accuracy) {
                     accuracy.tanh_relative_error = 4 * accuracy.format.unit_roundoff;
                   },
-                  nullptr, true, true, true});
-  list.push_back({"sink", [](DeclaredAccuracy&) {}, nullptr, false, false, true});
+                  nullptr, true, 4, true});
+  list.push_back({"sink", [](DeclaredAccuracy&) {}, nullptr, false, 0, true});
   for (const Underflow underflow : {Underflow::flush_results, Underflow::flush_results_and_inputs})
     list.push_back({underflow == Underflow::flush_results ? "flushed results" : "flushed inputs",
                     [underflow](DeclaredAccuracy& accuracy) { flush(accuracy, underflow); },
@@ -94,7 +114,7 @@ std::vector<Variant> variants() {
                       accuracy.underflow = Underflow::gradual;
                       accuracy.exp_absolute_error = 0x1p-149;
                     },
-                    false, false, false, true});
+                    false, 1, false, true});
   return list;
 }
 
@@ -129,9 +149,14 @@ VariantRow random_row(const Variant& variant, SplitMix64& random) {
   for (float& element : inputs.v)
     element = static_cast<float>(std::ldexp(random_unit(random) + mean, value_size));
   if (variant.softcap) row.softcap = static_cast<float>(1 + std::abs(random_unit(random)) * 30);
-  if (variant.bias)
+  for (int addend = 0; addend < variant.addends; ++addend) {
+    ScoreAddend& added = row.addends.emplace_back();
+    added.before_softcap = addend % 2 == 1;
+    added.computed = addend < 2;
     for (std::size_t j = 0; j < keys; ++j)
-      row.bias.push_back(static_cast<float>(random_unit(random) * 16));
+      added.value.push_back(
+          static_cast<double>(static_cast<float>(random_unit(random) * (addend == 2 ? 256 : 16))));
+  }
   if (variant.sink) row.sink = static_cast<float>(random_unit(random) * 8);
   return row;
 }

@@ -57,6 +57,23 @@ TEST(BoundWitness, ARescaleFactorThatIsReadAsZeroLosesWeightsAboveOne) {
   EXPECT_GE(bound.output[0], facts.output[0].high);
 }
 
+TEST(BoundWitness, EveryAdditionToAScoreMayRound) {
+  // The score is 0 + 2^24 + 1 - 2^24 = 1; the kernel's is 0, as 2^24 + 1 is a tie.
+  RowFacts facts = facts_of(row_of_scores({1}, {1}));
+  facts.score_magnitude = {0};
+  const auto lse_bound = [&] {
+    return error_bound(f32(), facts, Tiling{}, facts.visible_keys()).lse;
+  };
+  facts.addends = {{{0x1p24}, false, false}, {{1}, false, false}, {{-0x1p24}, false, false}};
+  EXPECT_GE(lse_bound(), 1);
+  facts.softcap = 0x1p30;  // nearly no softcap, which all addends precede
+  for (ScoreAddend& addend : facts.addends) addend.before_softcap = true;
+  EXPECT_GE(lse_bound(), 1);
+  facts.addends = {{{1}, false, false}};
+  facts.softcap = 0;
+  EXPECT_LT(lse_bound(), 0x1p-20);
+}
+
 TEST(BoundWitness, ValuesThatAreReadAsZeroAreMissingInTheSummary) {
   DeclaredAccuracy accuracy = f32();
   accuracy.underflow = Underflow::flush_results_and_inputs;

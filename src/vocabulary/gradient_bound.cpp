@@ -76,12 +76,23 @@ class BoundEvaluation {
   /// Underflow of a dot product of `length` terms: products, and additions that are flushed.
   Wide dot_underflow(Index length) const { return static_cast<Wide>(length) * (product_ + flush_); }
 
-  /// c^ and s^: the score after softcap and after the bias.
+  /// What is added to the score of the row's visible key `at`, before the softcap or after it.
+  Additions additions(const GradientRow& row, std::size_t at, bool before) const {
+    Additions found;
+    for (const ScoreAddend& addend : row.addends)
+      if ((inputs_.softcap != 0 && addend.before_softcap) == before)
+        found.add(addend, at, accuracy_.bias_relative_error, product_, read_);
+    return found;
+  }
+
+  /// c^ and s^: the score after softcap and after what is added to it there.
   struct Score {
     Computed capped;
     Computed score;
   };
-  Score score(const GradientPair& pair, const double* bias) {
+  Score score(const GradientPair& pair, const GradientRow& row, std::size_t at) {
+    const Additions before = additions(row, at, true);
+    const Additions after = additions(row, at, false);
     const Wide h = growth(static_cast<Wide>(accuracy_.dot_roundings));
     const Wide dot = Wide{pair.dot_magnitude};
     expect_finite(dot * std::max<Wide>(scale_, 1) * (1 + h), "a score may overflow");
@@ -92,7 +103,9 @@ class BoundEvaluation {
     Score result;
     if (inputs_.softcap != 0) {
       const Wide cap = std::abs(Wide{inputs_.softcap});
-      expect_finite(scale_ * dot * (1 + h) / cap, "a score may overflow");
+      const Wide uncapped = scale_ * dot + before.magnitude;
+      error = error_after(before, scale_ * dot, error, uncapped, growth(1), flush_);
+      expect_finite((uncapped + error) * std::max<Wide>(1, 1 / cap), "a score may overflow");
       const Wide chain = std::expm1(Wide{accuracy_.format.unit_roundoff} *
                                         static_cast<Wide>(accuracy_.softcap_roundings) -
                                     std::log1p(-Wide{accuracy_.tanh_relative_error}));
@@ -100,12 +113,8 @@ class BoundEvaluation {
                (1 + chain) * (cap * (product_ + tanh_absolute_) + product_);
     }
     result.capped = {pair.capped, error};
-    if (bias != nullptr) {
-      const Wide size = std::abs(Wide{*bias});
-      expect_finite(Wide{pair.capped} + size + error, "a score may overflow");
-      error += Wide{accuracy_.bias_relative_error} * size + read_;
-      error += growth(1) * (Wide{pair.score} + error) + flush_;
-    }
+    expect_finite(Wide{pair.capped} + after.magnitude + error, "a score may overflow");
+    error = error_after(after, pair.capped, error, pair.score, growth(1), flush_);
     result.score = {pair.score, error};
     return result;
   }
@@ -193,7 +202,7 @@ class BoundEvaluation {
     for (std::size_t at = 0; at < row.keys.size(); ++at) {
       const auto j = static_cast<std::size_t>(row.keys[at]);
       const GradientPair& pair = facts.pairs[at];
-      const Score scores = score(pair, row.bias.empty() ? nullptr : &row.bias[at]);
+      const Score scores = score(pair, row, at);
       const Computed p = weight(pair.probability,
                                 log_error(pair.log_probability, scores.score, lse_size, lse_error));
       const Computed ds = product(p, centred(pair, difference), pair.score_gradient);
@@ -207,7 +216,8 @@ class BoundEvaluation {
       expect_finite(p_cast.size(), weight_cast_.max_finite, "a weight may overflow its format");
       expect_finite(dx_cast.size() * std::max<Wide>(scale_, 1), gradient_cast_.max_finite,
                     "a gradient of a score may overflow its format");
-      finish(bound_.limit.dbias[i * static_cast<std::size_t>(inputs_.keys) + j], ds);
+      finish(bound_.limit.dbias[i * static_cast<std::size_t>(inputs_.keys) + j],
+             inputs_.bias_before_softcap ? dx : ds);
       for (std::size_t c = 0; c < d; ++c) {
         dq[c].add(dx_cast, inputs_.k[j * d + c]);
         dk_[j * d + c].add(dx_cast, row.q[c]);

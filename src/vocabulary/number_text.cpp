@@ -61,7 +61,9 @@ double shortest_decimal(double magnitude, Dtype dtype) {
 std::string number_text(double value, Dtype dtype) {
   if (dtype == Dtype::f64 || !std::isfinite(value) || value == 0) return shortest(value);
   if (dtype == Dtype::f32) return shortest(static_cast<float>(value));
-  return shortest(std::copysign(shortest_decimal(std::abs(value), dtype), value));
+  const std::string exact = shortest(value);
+  std::string rounded = shortest(std::copysign(shortest_decimal(std::abs(value), dtype), value));
+  return rounded.size() < exact.size() ? rounded : exact;
 }
 
 }  // namespace attest

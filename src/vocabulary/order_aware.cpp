@@ -32,7 +32,8 @@ class Accumulation {
         reading_(0x1p-39 + static_cast<double>(facts.keys.size()) * 0x1p-51) {
     const bool rounds_alone = accuracy.weight_cast && !accuracy.weight_cast->sum_of_rounded;
     product_error_ = std::expm1(
-        u_ + (rounds_alone ? std::log1p(accuracy.weight_cast->format.unit_roundoff) : 0));
+        u_ + (rounds_alone ? std::log1p(accuracy.weight_cast->format.unit_roundoff) : 0) +
+        log_domain(accuracy.value_relative_error));
   }
 
   /// sums <- fl(sums + fl(P_j v_j)).

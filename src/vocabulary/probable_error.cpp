@@ -18,7 +18,7 @@ std::vector<double> deviation_by_depth(const RowFacts& facts, std::span<const Pa
   return sums;
 }
 
-/// Roundings that every weight has of its own, squared.
+/// Roundings that every weight and every value has of its own, squared.
 std::vector<double> squares_of_weights(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                                        const RowTerms& terms) {
   const std::size_t columns = facts.output.size();
@@ -30,7 +30,9 @@ std::vector<double> squares_of_weights(const DeclaredAccuracy& accuracy, const R
       const double value = facts.value[j * columns + c];
       const double shared = terms.z[j] * (value - facts.output[c].high);
       const double alone = centred ? 0 : cast * value;
-      squares[c] += facts.probability[j] * facts.probability[j] * (shared * shared + alone * alone);
+      const double read = accuracy.value_relative_error * value;
+      squares[c] += facts.probability[j] * facts.probability[j] *
+                    (shared * shared + alone * alone + read * read);
     }
   }
   return squares;

@@ -46,7 +46,8 @@ class KeyErrors {
     terms_.z.push_back(delta_[j] + argument_error(j, path) + (1 + rescales) * eps_ +
                        (sums_rounded ? cast_ : 0));
     // + 1: the product weight * value
-    terms_.na.push_back((additions + rescales + 1) * u_ + (sums_rounded ? 0 : cast_));
+    terms_.na.push_back((additions + rescales + 1) * u_ + (sums_rounded ? 0 : cast_) +
+                        log_domain(accuracy_.value_relative_error));
     terms_.nl.push_back((additions + rescales) * u_);
     double common = (1 + rescales) * accuracy_.exp_absolute_error * terms_.largest_weight;
     const double by_cast = cast_underflow(j, path);
@@ -130,6 +131,18 @@ void relative_errors(const DeclaredAccuracy& accuracy, const RowFacts& facts, Ro
                         : kInfinity;
 }
 
+/// Of a score and what is added to it, in any order; and of the argument of tanh.
+double largest_partial_score(const RowFacts& facts) {
+  const double shrink = facts.softcap == 0 ? 0 : 1 / std::abs(facts.softcap);
+  double largest = 0;
+  for (std::size_t j = 0; j < facts.keys.size(); ++j) {
+    double size = facts.score_magnitude[j];
+    for (const ScoreAddend& addend : facts.addends) size += std::abs(addend.value[j]);
+    largest = std::max({largest, size, size * shrink});
+  }
+  return largest;
+}
+
 /// Factors that every weight meets must be numbers with full precision.
 std::string factor_failure(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
   const Format& format = accuracy.format;
@@ -187,6 +200,7 @@ std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFact
   double largest_score =
       *std::max_element(facts.score_magnitude.begin(), facts.score_magnitude.end());
   for (const double score : facts.score) largest_score = std::max(largest_score, std::abs(score));
+  largest_score = std::max(largest_score, largest_partial_score(facts));
   if (accuracy.scaled_query_error > 0)
     largest_score =
         std::max(largest_score, std::max(1.0, std::abs(facts.scale)) * facts.input_magnitude_max);
@@ -198,7 +212,7 @@ std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFact
   const int offset = accuracy.weight_cast ? accuracy.weight_cast->offset_log2 : 0;
   if (offset < 0) return "weights with a negative offset have no bound";
   // row_sum is such a sum too, of values 1.
-  const double largest = std::max(1.0, largest_value(facts)) *
+  const double largest = std::max(1.0, largest_value(facts) * (1 + accuracy.value_relative_error)) *
                          static_cast<double>(facts.keys.size()) *
                          std::exp2(accuracy.lag_log2 + offset);
   if (!(largest < accuracy.format.max_finite / 2))

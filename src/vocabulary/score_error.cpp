@@ -14,6 +14,18 @@ double lost_inputs(const DeclaredAccuracy& accuracy, const Format& format, doubl
   return std::abs(scale) * format.min_normal * facts.input_magnitude_max;
 }
 
+/// What is added before the softcap, or after it. Without one, everything is added after it.
+Additions additions(const DeclaredAccuracy& accuracy, const RowFacts& facts, std::size_t j,
+                    bool before) {
+  const bool unread = accuracy.underflow == Underflow::flush_results_and_inputs;
+  Additions found;
+  for (const ScoreAddend& addend : facts.addends)
+    if ((facts.softcap != 0 && addend.before_softcap) == before)
+      found.add(addend, j, accuracy.bias_relative_error, product_underflow(accuracy),
+                unread ? accuracy.format.min_normal : 0);
+  return found;
+}
+
 }  // namespace
 
 double underflow_of(const DeclaredAccuracy& accuracy, const Format& format) {
@@ -60,18 +72,21 @@ double score_error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts
                  2 * lost_inputs(accuracy, dot_format, scale, facts);
   if (scaled_first)
     error += 2 * underflow_of(accuracy, accuracy.format) * facts.input_magnitude_max;
-  const double bias = facts.bias.empty() ? 0 : std::abs(facts.bias[j]);
+  const Additions before = additions(accuracy, facts, j, true);
+  const Additions after = additions(accuracy, facts, j, false);
+  const Wide flush = addition_underflow(accuracy);
+  Wide base = facts.score_magnitude[j];
   if (facts.softcap != 0) {
+    const Wide uncapped = base + before.magnitude;
+    error = static_cast<double>(error_after(before, base, error, uncapped, u, flush));
     const double growth = std::expm1(static_cast<double>(accuracy.softcap_roundings) * u +
                                      log_domain(accuracy.tanh_relative_error));
-    const double capped = score + bias;
+    const double capped = score + static_cast<double>(after.magnitude);
     error = (error + (2 * std::abs(facts.softcap) + 1) * om) * (1 + growth) + capped * growth;
+    base = capped;
   }
-  if (!facts.bias.empty()) {
-    error += accuracy.bias_relative_error * bias;
-    error += u * (score + error) + addition_underflow(accuracy);
-  }
-  return error * kEvaluationSlack;
+  base = std::min(base, score + after.magnitude);
+  return static_cast<double>(error_after(after, base, error, score, u, flush)) * kEvaluationSlack;
 }
 
 }  // namespace attest

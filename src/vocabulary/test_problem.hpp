@@ -35,6 +35,15 @@ inline MaskBits bits_of(const std::vector<std::string>& rows) {
   return bits;
 }
 
+/// What `visible` says, in the form of bits_of.
+inline std::vector<std::string> visibility_table(const Problem& problem, Index b = 0) {
+  std::vector<std::string> rows(static_cast<std::size_t>(problem.seq_q));
+  for (Index query = 0; query < problem.seq_q; ++query)
+    for (Index key = 0; key < problem.seq_kv; ++key)
+      rows[static_cast<std::size_t>(query)] += visible(problem, b, query, key) ? '1' : '0';
+  return rows;
+}
+
 inline std::string refusal(const Problem& problem) {
   return refusal(validate(problem));
 }

@@ -1,6 +1,6 @@
 // A kernel of one row that can be told to do what a declared accuracy allows: narrow weights,
-// folded base two, a lagging maximum, flushed results, softcap, bias, sink, reciprocals, narrow
-// outputs.
+// folded base two, a lagging maximum, flushed results, softcap, addends, sink, reciprocals, narrow
+// outputs, values that it descales.
 #pragma once
 
 #include <cmath>
@@ -16,16 +16,26 @@ namespace attest {
 struct VariantRow {
   Inputs<float> inputs;
   float softcap = 0;
-  std::vector<float> bias;
+  std::vector<ScoreAddend> addends;  ///< exact in float
   std::optional<float> sink;
 };
+
+/// The sum of the addends of a key before the softcap, or after it.
+inline Wide sum_of_addends(const VariantRow& of, std::size_t j, bool before) {
+  Wide sum = 0;
+  for (const ScoreAddend& addend : of.addends)
+    if ((of.softcap != 0 && addend.before_softcap) == before) sum += Wide{addend.value[j]};
+  return sum;
+}
 
 inline RowFacts facts_of(const VariantRow& of) {
   ExactRow row = exact_row(of.inputs);
   for (std::size_t j = 0; j < row.scores.size(); ++j) {
     Wide& score = row.scores[j];
+    score += sum_of_addends(of, j, true);
+    row.score_error += 4 * kWideUlp * (std::abs(score) + 1024);
     if (of.softcap != 0) score = Wide{of.softcap} * std::tanh(score / Wide{of.softcap});
-    if (!of.bias.empty()) score += Wide{of.bias[j]};
+    score += sum_of_addends(of, j, false);
     row.score_error += 8 * kWideUlp * (std::abs(score) + std::abs(Wide{of.softcap}) + 1);
   }
   if (of.sink) {
@@ -36,8 +46,9 @@ inline RowFacts facts_of(const VariantRow& of) {
   RowFacts facts = facts_of(row);
   if (of.sink) facts.keys.back() = RowFacts::kSinkKey;
   facts.softcap = static_cast<double>(of.softcap);
-  for (const float bias : of.bias) facts.bias.push_back(static_cast<double>(bias));
-  if (of.sink && !of.bias.empty()) facts.bias.push_back(0);
+  facts.addends = of.addends;
+  if (of.sink)
+    for (ScoreAddend& addend : facts.addends) addend.value.push_back(0);
   const std::size_t head_dim = of.inputs.head_dim();
   for (std::size_t j = 0; j < of.inputs.keys(); ++j) {
     double size = 0;
@@ -106,9 +117,37 @@ class VariantKernel {
       dot = in_dot(dot + in_dot(q * in(inputs.k[key * inputs.head_dim() + c])));
     }
     float score = scaled_query || folded() ? dot : in_dot(inputs.scale * dot);
+    score = with_addends(score, key, true);
     if (row_.softcap != 0) score = out(row_.softcap * out(std::tanh(out(score / row_.softcap))));
-    if (!row_.bias.empty()) score = out(score + row_.bias[key]);
-    return score;
+    return with_addends(score, key, false);
+  }
+
+  /// One after the other, or summed up first.
+  float with_addends(float score, std::size_t key, bool before) const {
+    float sum = 0;
+    for (const ScoreAddend& addend : row_.addends) {
+      if ((row_.softcap != 0 && addend.before_softcap) != before) continue;
+      float value = in(static_cast<float>(addend.value[key]));
+      if (addend.computed) value = round_to(addend_format(), value, Overflow::saturate);
+      if (key % 2 == 0)
+        score = out(score + value);
+      else
+        sum = out(sum + value);
+    }
+    return key % 2 == 0 ? score : out(score + sum);
+  }
+  /// Addends that the kernel computes are rounded once, as coarsely as it declares.
+  Format addend_format() const {
+    Format format = kF32;
+    format.unit_roundoff = std::max(format.unit_roundoff, accuracy_.bias_relative_error);
+    return format;
+  }
+  /// A value that it descales is rounded once, as coarsely as it declares.
+  float value_of(float value) const {
+    if (accuracy_.value_relative_error == 0) return in(value);
+    Format format = kF32;
+    format.unit_roundoff = std::max(format.unit_roundoff, accuracy_.value_relative_error);
+    return out(round_to(format, in(value), Overflow::saturate));
   }
 
   /// exp of the distance from `from` to `to`.
@@ -150,7 +189,7 @@ class VariantKernel {
       const bool sum_of_rounded = accuracy_.weight_cast && accuracy_.weight_cast->sum_of_rounded;
       sum_ = out(sum_ + (sum_of_rounded ? rounded / offset : exact));
       for (std::size_t c = 0; c < numerator_.size(); ++c)
-        numerator_[c] = out(numerator_[c] + out(rounded * in(row_.inputs.value(key)[c])));
+        numerator_[c] = out(numerator_[c] + out(rounded * value_of(row_.inputs.value(key)[c])));
     }
   }
 

@@ -12,15 +12,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// What `visible` says, in the form of bits_of.
-std::vector<std::string> visibility_table(const Problem& problem, Index b = 0) {
-  std::vector<std::string> rows(static_cast<std::size_t>(problem.seq_q));
-  for (Index query = 0; query < problem.seq_q; ++query)
-    for (Index key = 0; key < problem.seq_kv; ++key)
-      rows[static_cast<std::size_t>(query)] += visible(problem, b, query, key) ? '1' : '0';
-  return rows;
-}
-
 TEST(CausalOffset, FollowsTheAlignmentAndTheKeyLengthOfTheBatchMember) {
   Problem problem = causal_problem(4, 6, Causal::Alignment::top_left, 99);
   problem.batch = 3;
