@@ -9,6 +9,7 @@
 
 #include "attest/problem_text.hpp"
 #include "properties/expected_values.hpp"
+#include "properties/test_exact_results.hpp"
 
 namespace attest::properties {
 namespace {
@@ -74,6 +75,29 @@ TEST(HardCases, EveryLineSaysWhatItExpectsOrWhyItDoesNot) {
     }
   }
   EXPECT_GT(numbers, annotated_hard_cases().size());
+}
+
+/// Compares what a line says about one tensor with the oracle; what does not exist must be `_`.
+void expect_agreement(const HardCaseLine& line, const Case& of, const ExpectedTensor& tensor) {
+  const ExactList exact = exact_result(of, tensor.name);
+  ASSERT_EQ(exact.size(), tensor.numbers.size()) << line.problem;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const ExpectedNumber& number = tensor.numbers[i];
+    if (!number.stated) continue;
+    ASSERT_TRUE(exact[i].has_value()) << line.problem << " " << tensor.name << "[" << i << "]";
+    EXPECT_TRUE(number.agrees(*exact[i]))
+        << line.problem << " " << tensor.name << "[" << i << "] want " << number.value << " exact "
+        << exact[i]->high << " + " << exact[i]->low << " +- " << exact[i]->radius;
+  }
+}
+
+TEST(HardCases, TheOracleAgreesWithEveryExpectedNumber) {
+  for (const HardCaseLine& line : annotated_hard_cases()) {
+    const Expectation expected = expectation(line);
+    const Result<Case> of = make_case(parsed(line.problem), nullptr);
+    ASSERT_TRUE(of.ok()) << line.problem << " " << of.status().message();
+    for (const ExpectedTensor& tensor : expected.want) expect_agreement(line, of.value(), tensor);
+  }
 }
 
 TEST(HardCases, CiteEachReportOnceAndItsFurtherLinesAsSuch) {
