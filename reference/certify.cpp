@@ -97,18 +97,7 @@ std::optional<CertifiedRow> certify_by_mpfr(const Row& row, const BoundRule& rul
   return certified;
 }
 
-}  // namespace
-
-std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& index,
-                                        const BoundRule& rule) {
-  std::optional<Row> row = read_row(inputs, index);
-  if (row && row->empty() && inputs.problem->all_masked == AllMaskedPolicy::mean)
-    row = read_mean_row(inputs, index);
-  if (!row) return std::nullopt;
-  return certify_row(*row, rule);
-}
-
-std::optional<CertifiedRow> certify_row(const Row& row, const BoundRule& rule) {
+std::optional<CertifiedRow> certify_numbers(const Row& row, const BoundRule& rule) {
   std::optional<CertifiedRow> fast = certify_fast(row, rule);
   if (fast && !both_oracles && !is_audited(fast->facts)) {
     ++counters().by_double_double;
@@ -125,6 +114,70 @@ std::optional<CertifiedRow> certify_row(const Row& row, const BoundRule& rule) {
   fast->contradiction = true;
   fast->bound.unproven = "the two oracles contradict each other: a defect of attest";
   return fast;
+}
+
+/// The row without its sink decides the lse that does not count it.
+bool drop_sink(Row row, const BoundRule& rule, CertifiedRow& certified) {
+  row.sink.reset();
+  const std::optional<CertifiedRow> bare = certify_row(row, rule);
+  if (!bare) return false;
+  certified.asked_lse = bare->facts.lse;
+  certified.asked_lse_bound = bare->bound.lse;
+  certified.narrow = certified.narrow && bare->narrow;
+  certified.contradiction = certified.contradiction || bare->contradiction;
+  if (certified.bound.proven()) certified.bound.unproven = bare->bound.unproven;
+  certified.bound.lse_base_two = bare->bound.lse_base_two;
+  return true;
+}
+
+/// Brings the natural lse of a row into the form that the problem asks for; false when that has no
+/// enclosure.
+bool ask_lse(const Problem& problem, const Row& row, const BoundRule& rule,
+             CertifiedRow& certified) {
+  certified.asked_lse.reset();
+  certified.asked_lse_bound = 0;
+  if (problem.lse == LseForm::none) return true;
+  if (row.empty()) {
+    if (problem.empty_lse) certified.asked_lse = Enclosure{*problem.empty_lse, 0, 0};
+    return true;
+  }
+  certified.asked_lse = certified.facts.lse;
+  certified.asked_lse_bound = certified.bound.lse;
+  if (row.sink && !problem.sink->in_lse && !drop_sink(row, rule, certified)) return false;
+  if (problem.lse != LseForm::base_two || std::isinf(certified.asked_lse->high)) return true;
+  if (row.keys.empty()) {  // a sink alone, which is exact only in its own unit
+    const RowBound bound = rule(certified.facts);
+    certified.bound.unproven = bound.unproven;
+    certified.bound.lse_base_two = bound.lse_base_two;
+  }
+  certified.asked_lse = in_base_two(*certified.asked_lse);
+  certified.asked_lse_bound = certified.bound.lse_base_two;
+  return true;
+}
+
+}  // namespace
+
+std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& index,
+                                        const BoundRule& rule) {
+  const std::optional<Row> row = read_row(inputs, index);
+  if (!row) return std::nullopt;
+  std::optional<CertifiedRow> certified;
+  if (row->empty() && inputs.problem->all_masked == AllMaskedPolicy::mean) {
+    const std::optional<Row> mean = read_mean_row(inputs, index);
+    if (mean) certified = certify_row(*mean, rule);
+  } else {
+    certified = certify_row(*row, rule);
+  }
+  if (!certified || !ask_lse(*inputs.problem, *row, rule, *certified)) return std::nullopt;
+  return certified;
+}
+
+std::optional<CertifiedRow> certify_row(const Row& row, const BoundRule& rule) {
+  std::optional<CertifiedRow> certified = certify_numbers(row, rule);
+  if (!certified) return std::nullopt;
+  certified->asked_lse = certified->facts.lse;
+  certified->asked_lse_bound = certified->bound.lse;
+  return certified;
 }
 
 bool consistent(const RowFacts& left, const RowFacts& right) {

@@ -48,6 +48,11 @@ enum class Arithmetic { double_double, mpfr };
 struct CertifiedRow {
   RowFacts facts;
   RowBound bound;
+  /// The lse as the problem asks for it: base e or two (max_sum: natural, of m + ln l), with or
+  /// without its sink, as Problem::empty_lse says for an empty row. Nothing where it is not looked
+  /// at.
+  std::optional<Enclosure> asked_lse;
+  double asked_lse_bound = 0;
   Arithmetic arithmetic = Arithmetic::mpfr;
   int bits = 0;         ///< precision that was enough; kDoubleDoubleBits for double_double
   bool narrow = false;  ///< every radius is within kWidthShare of its bound
@@ -66,8 +71,11 @@ inline constexpr int kDoubleDoubleBits = 106;
 std::optional<CertifiedRow> certify_row(const Inputs& inputs, const RowIndex& index,
                                         const BoundRule& rule);
 
-/// The same for a gathered row.
+/// The same for a gathered row; asked_lse is the natural one, with the sink.
 std::optional<CertifiedRow> certify_row(const Row& row, const BoundRule& rule);
+
+/// The enclosure divided by ln 2, rounded outward. Infinities stay.
+Enclosure in_base_two(const Enclosure& natural);
 
 inline constexpr std::uint64_t kAuditedRows = 512;
 

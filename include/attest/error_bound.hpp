@@ -57,8 +57,10 @@ struct RowFacts {
 struct RowBound {
   std::vector<double> output;  ///< per output column
   double lse = 0;
-  /// Why no bound can be given (a precondition fails); output and lse are then infinite.
+  /// Why no bound can be given (a precondition fails); all numbers are then infinite.
   std::string unproven;
+  /// Of the lse divided by ln 2, whether the kernel converts its natural lse or works in base two.
+  double lse_base_two = 0;
 
   bool proven() const { return unproven.empty(); }
 };

@@ -91,7 +91,7 @@ TEST(GradientRows, HaveTheBitsOfTheDenseCallFromAnyStorage) {
 TEST(GradientRows, OfAPageThatTwoMembersShareAddUp) {
   for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
     Problem problem = plain_problem(Dtype::f32, 1, 4);
-    problem.scale.value = 0;
+    problem.scale.value = 2;
     problem.batch = 2;
     problem.key_lengths = {4, 3};
     problem.kv = {KvStorage::Kind::paged, 2, 4, {{2, 0}, {2, 3}}};
@@ -102,15 +102,21 @@ TEST(GradientRows, OfAPageThatTwoMembersShareAddUp) {
       call.forward.set_key(call.forward.v, b, h, key, 1);
     });
     for (Index b = 0; b < 2; ++b) {
-      call.set_row(call.forward.out, {b, 0, 0}, 1);
-      call.set_row(call.forward.lse, {b, 0, 0}, 0);
+      call.set_row(call.forward.out, {b, 0, 0}, 0);
+      call.set_row(call.forward.lse, {b, 0, 0}, 2);  // the score of every pair: weights of 1
       call.set_row(call.dout, {b, 0, 0}, b == 0 ? 3 : 5);
     }
     call.run(kernel);
-    const double expected[4][2] = {{3, 3}, {kBefore, kBefore}, {8, 8}, {5, kBefore}};
+    const double sums[4][2] = {{3, 3}, {kBefore, kBefore}, {8, 8}, {5, kBefore}};
     for (Index page = 0; page < 4; ++page)
-      for (Index slot = 0; slot < 2; ++slot)
-        EXPECT_EQ(call.dv.get(page, 0, slot, 0), expected[page][slot]) << page << ", " << slot;
+      for (Index slot = 0; slot < 2; ++slot) {
+        const double sum = sums[page][slot];
+        EXPECT_EQ(call.dv.get(page, 0, slot, 0), sum) << page << ", " << slot;
+        EXPECT_EQ(call.dk.get(page, 0, slot, 0), sum == kBefore ? kBefore : 2 * sum)
+            << page << ", " << slot;
+      }
+    EXPECT_EQ(call.row_of(call.dq, {0, 0, 0}), 2 * 4 * 3);
+    EXPECT_EQ(call.row_of(call.dq, {1, 0, 0}), 2 * 3 * 5);
   });
 }
 

@@ -114,6 +114,7 @@ RowBound theorems_1_and_2(const DeclaredAccuracy& accuracy, const RowFacts& fact
   for (std::size_t c = 0; c < facts.output.size(); ++c)
     bound.output.push_back(output_bound(accuracy, facts, terms, sums, c));
   bound.lse = lse_bound(accuracy, facts, terms);
+  bound.lse_base_two = base_two_lse_bound(accuracy, facts.lse, facts.keys.size(), bound.lse);
   if (output_may_overflow(accuracy, facts, bound))
     return unproven_bound("an output may overflow its format (assumption A6)", facts.output.size());
   return finite_or_unproven(std::move(bound));

@@ -112,6 +112,7 @@ RowBound normalised_merge_bound(const DeclaredAccuracy& accuracy, const RowFacts
   for (std::size_t c = 0; c < whole.output.size(); ++c)
     bound.output.push_back(merged_output_bound(accuracy, whole.output[c], parts, weights, c));
   bound.lse = merged_lse_bound(accuracy, whole, weights);
+  bound.lse_base_two = base_two_lse_bound(accuracy, whole.lse, whole.keys.size(), bound.lse);
   if (output_may_overflow(accuracy, whole, bound))
     return unproven_bound("an output may overflow its format (assumption A6)", whole.output.size());
   return finite_or_unproven(std::move(bound));

@@ -248,8 +248,19 @@ std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFa
   return keys;
 }
 
+double base_two_lse_bound(const DeclaredAccuracy& accuracy, const Enclosure& lse, std::size_t keys,
+                          double lse_bound) {
+  const Wide u = accuracy.format.unit_roundoff;
+  // Of the lse, and of the maximum that is converted where the logarithm is taken in base two.
+  const Wide size = magnitude_upper(lse) + lse_bound + std::log(static_cast<double>(keys)) +
+                    accuracy.lag_log2 * std::numbers::ln2 + 1;
+  const Wide natural = lse_bound + std::expm1(3 * u) * size;
+  const Wide underflow = 3 * product_underflow(accuracy) + 2 * addition_underflow(accuracy);
+  return static_cast<double>((natural * std::numbers::log2e + underflow) * kEvaluationSlack);
+}
+
 RowBound unproven_bound(std::string reason, std::size_t columns) {
-  return {std::vector<double>(columns, kInfinity), kInfinity, std::move(reason)};
+  return {std::vector<double>(columns, kInfinity), kInfinity, std::move(reason), kInfinity};
 }
 
 bool output_may_overflow(const DeclaredAccuracy& accuracy, const RowFacts& facts,
@@ -262,9 +273,9 @@ bool output_may_overflow(const DeclaredAccuracy& accuracy, const RowFacts& facts
 }
 
 RowBound finite_or_unproven(RowBound bound) {
-  const bool finite =
-      std::isfinite(bound.lse) && std::all_of(bound.output.begin(), bound.output.end(),
-                                              [](double limit) { return std::isfinite(limit); });
+  const bool finite = std::isfinite(bound.lse) && std::isfinite(bound.lse_base_two) &&
+                      std::all_of(bound.output.begin(), bound.output.end(),
+                                  [](double limit) { return std::isfinite(limit); });
   return finite ? bound : unproven_bound(kNotFinite, bound.output.size());
 }
 

@@ -54,6 +54,10 @@ RowTerms row_terms(const DeclaredAccuracy& accuracy, const RowFacts& facts,
 /// The keys of a row as count_paths wants them.
 std::vector<ScoredKey> scored_keys(const DeclaredAccuracy& accuracy, const RowFacts& facts);
 
+/// RowBound::lse_base_two for a row of `keys` keys whose natural lse is known to `lse_bound`.
+double base_two_lse_bound(const DeclaredAccuracy& accuracy, const Enclosure& lse, std::size_t keys,
+                          double lse_bound);
+
 /// A bound that says why there is none.
 RowBound unproven_bound(std::string reason, std::size_t columns);
 
