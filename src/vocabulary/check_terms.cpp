@@ -96,8 +96,7 @@ Status check_view(const Problem& problem) {
 Status check_empty_rows(const Problem& problem) {
   if (!problem.empty_lse) return {};
   if (std::isnan(*problem.empty_lse))
-    return invalid_argument(
-        "the lse of an empty row must be a number; any for what is not looked at");
+    return invalid_argument("the lse of an empty row must be a number, or not looked at");
   if (!exact_in(problem.compute_dtype(), *problem.empty_lse))
     return invalid_argument("the lse of an empty row is not exact in the compute dtype");
   if (problem.lse == LseForm::max_sum && *problem.empty_lse != kNoKeys)

@@ -56,5 +56,37 @@ TEST(ProblemTextError, AHugeShapeThatIsAllowedAllocatesNothing) {
             "merge tree has fewer leaves than there are splits or tiles");
 }
 
+TEST(ProblemTextError, NoProductOfAnyKeyOverflows) {
+  const std::string huge = "9223372036854775807";
+  const std::string stored = "a stored tensor of this problem has more than 2^56 elements";
+  const std::string pages = "the page table has more than 2^20 entries";
+  expect_errors({
+      {"2x2:2x3:4 f32 layout=", "bshd:col=" + huge, stored},
+      {"2x2:2x3:4 f32 layout=", "bshd:pad=" + huge, stored},
+      {"2x2:2x3:4 f32 layout=", "thd:pad=" + huge + ":col=" + huge, stored},
+      {"2x2:2x3:4 f32 kv=", "paged:" + huge, stored},
+      {"1x2:2x3:4 f32 kv=", "paged:2:" + huge + ":0,1", stored},
+      {"", "1x2:72057594037927936x1:1 f32 lse=max_sum",
+       "a tensor of this problem has more than 2^56 elements"},
+      {"", "1x1:99999999999x99999999999:1 f32 bias=2d",
+       "a tensor of this problem has more than 2^56 elements"},
+      {"1x1:1x72057594037927936:1 f32 kv=paged:", "1", pages},
+      {"1x1:1x72057594037927936:1 f32 kv=paged:", "2:random:3", pages},
+      {"72057594037927936x1:1x0:1 f32 kv=paged:", "2", pages},
+      {"1x1:1x72057594037927936:1 f32 kv=paged:2:3:", "0",
+       "batch member 0 has 1 pages, its keys need 36028797018963968"},
+      {"1x1:72057594037927936x2:1 f32 mask=block:1x1:11", "",
+       "the block mask has 1 rows, the problem 72057594037927936 blocks of queries"},
+      {"1x1:1x1:1 f32 mask=block:", huge + "0x1:1",
+       "the queries of a block, as in block:RxC:ROWS is too large"},
+  });
+  for (const std::string& line :
+       {"1x1:2x3:4 f32 mask=block:" + huge + "x" + huge + ":1",
+        "1x1:2x3:4 f32 mask=causal:off=" + huge + "+prefix:" + huge + "+chunk:" + huge +
+            " win=" + huge + ":" + huge + " keep=first:" + huge,
+        std::string("1x1:0x0:1 f32 kv=paged:72057594037927936")})
+    EXPECT_TRUE(parse(line).ok) << with_caret(line, parse(line).error);
+}
+
 }  // namespace
 }  // namespace attest
