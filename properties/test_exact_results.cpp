@@ -1,15 +1,11 @@
 #include "properties/test_exact_results.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <limits>
+#include <string_view>
 
 #include "properties/judge.hpp"
 #include "reference/gradients.hpp"
 #include "reference/oracle.hpp"
-#include "reference/row.hpp"
 #include "reference/visibility.hpp"
 
 namespace attest::properties {
@@ -64,20 +60,6 @@ ExactList exact_rows(const Case& of, bool lse) {
   return list;
 }
 
-/// The sum of two numbers, rounded outward.
-Enclosure sum(const Enclosure& a, const Enclosure& b) {
-  const double high = a.high + b.high;
-  const double part = high - a.high;
-  const double rest = (a.high - (high - part)) + (b.high - part);  // exact (Knuth, two-sum)
-  const double low = a.low + b.low + rest;
-  const double lost = 0x1p-51 * (std::abs(a.low) + std::abs(b.low) + std::abs(rest));
-  return {high, low, (a.radius + b.radius + lost) * (1 + 0x1p-50)};
-}
-
-void add(std::optional<Enclosure>& to, const Enclosure& term) {
-  to = to ? sum(*to, term) : term;
-}
-
 /// The query heads that read one kv head of one batch member, and their rows in the order of the
 /// gradients.
 struct KvHead {
@@ -92,38 +74,6 @@ KvHead kv_head(const Problem& problem, Index b, Index head) {
     for (Index query = 0; problem.kv_head(h) == head && query < problem.query_length(b); ++query)
       found.rows.push_back({b, h, query});
   return found;
-}
-
-GradientRow gradient_row(const Case& of, const reference::RowReader& reader, const RowIndex& row) {
-  const auto [b, h, query] = row;
-  GradientRow result;
-  reader.append_query(row, result.q);
-  for (Index c = 0; c < of.problem.head_dim_v; ++c)
-    result.output_gradient.push_back(of.dout.get(b, h, query, c));
-  if (of.problem.backward->dlse) result.lse_gradient = of.dlse.get(b, h, query, 0);
-  result.keys = reference::visible_keys(of.problem, b, query);
-  result.addends = reader.addends(row, result.keys);
-  result.sink = reader.sink(h);
-  return result;
-}
-
-GradientInputs gradient_inputs(const Case& of, const KvHead& part) {
-  const Problem& problem = of.problem;
-  const reference::Inputs inputs = inputs_of(of);
-  const reference::RowReader reader(inputs);
-  GradientInputs result;
-  result.keys = problem.key_length(part.b);
-  result.head_dim = problem.head_dim;
-  result.head_dim_v = problem.head_dim_v;
-  for (Index key = 0; key < result.keys; ++key) {
-    reader.append_key(part.b, part.head, key, result.k);
-    reader.append_value(part.b, part.head, key, result.v);
-  }
-  for (const RowIndex& row : part.rows) result.rows.push_back(gradient_row(of, reader, row));
-  result.scale = scale_value(problem);
-  result.softcap = problem.softcap;
-  result.bias_before_softcap = problem.order.bias_before_softcap;
-  return result;
 }
 
 /// dk or dv: one row a key.
@@ -143,51 +93,65 @@ void place_queries(ExactList& list, const Extents& extents, const KvHead& part,
   }
 }
 
-/// dbias or dsink: one row of numbers a query, summed over the axes that the tensor does not have.
-void add_queries(ExactList& list, const Extents& extents, const KvHead& part,
+/// Terms of an element that is summed over the rows, heads and members that share it.
+using Terms = std::vector<std::vector<Enclosure>>;
+
+/// dbias or dsink: one row of numbers a query.
+void add_queries(Terms& terms, const Extents& extents, const KvHead& part,
                  const std::vector<Enclosure>& exact) {
   const std::size_t columns = part.rows.empty() ? 0 : exact.size() / part.rows.size();
   for (std::size_t i = 0; i < part.rows.size(); ++i) {
     const auto [b, h, query] = part.rows[i];
     const std::size_t first = offset(extents, extents[0] == 1 ? 0 : b, extents[1] == 1 ? 0 : h,
                                      extents[2] == 1 ? 0 : query, 0);
-    for (std::size_t c = 0; c < columns; ++c) add(list[first + c], exact[i * columns + c]);
+    for (std::size_t c = 0; c < columns; ++c) terms[first + c].push_back(exact[i * columns + c]);
   }
 }
 
-struct GradientTensor {
-  std::string_view name;
-  Extents (Problem::*extents)() const;
-  void (*place)(ExactList&, const Extents&, const KvHead&, const std::vector<Enclosure>&);
-};
-/// In the order of kGradientNames.
-constexpr std::array<GradientTensor, 5> kGradients{
-    {{"dq", &Problem::q_extents, place_queries},
-     {"dk", &Problem::k_extents, place_keys},
-     {"dv", &Problem::v_extents, place_keys},
-     {"dbias", &Problem::bias_extents, add_queries},
-     {"dsink", &Problem::sink_extents, add_queries}}};
-
-ExactList exact_gradient(const Case& of, std::size_t number) {
-  const GradientTensor& tensor = kGradients[number];
-  const Extents extents = (of.problem.*tensor.extents)();
-  ExactList list = nothing(extents);
+/// Calls body(part, exact) for the gradients of this name, one kv head after the other.
+template <class Body>
+void for_each_gradient(const Case& of, std::size_t number, Body&& body) {
+  const auto dlse = of.problem.backward->dlse ? of.dlse.ref() : ConstTensorRef{};
   for (Index b = 0; b < of.problem.batch; ++b)
     for (Index head = 0; head < of.problem.heads_kv; ++head) {
-      const KvHead part = kv_head(of.problem, b, head);
-      const auto facts = reference::enclose_gradients(gradient_inputs(of, part), kBits);
-      if (facts) tensor.place(list, extents, part, *facts->exact.lists()[number]);
+      const auto inputs =
+          reference::read_gradient_inputs(inputs_of(of), of.dout.ref(), dlse, b, head);
+      if (!inputs) continue;
+      const auto facts = reference::enclose_gradients(*inputs, kBits);
+      if (facts) body(kv_head(of.problem, b, head), *facts->exact.lists()[number]);
     }
+}
+
+ExactList exact_gradient(const Case& of, std::size_t number, const Extents& extents) {
+  const bool of_keys = std::string_view(kGradientNames[number]) != "dq";
+  ExactList list = nothing(extents);
+  for_each_gradient(of, number, [&](const KvHead& part, const std::vector<Enclosure>& exact) {
+    of_keys ? place_keys(list, extents, part, exact) : place_queries(list, extents, part, exact);
+  });
+  return list;
+}
+
+ExactList exact_sums(const Case& of, std::size_t number, const Extents& extents) {
+  ExactList list = nothing(extents);
+  Terms terms(list.size());
+  for_each_gradient(of, number, [&](const KvHead& part, const std::vector<Enclosure>& exact) {
+    add_queries(terms, extents, part, exact);
+  });
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (!terms[i].empty()) list[i] = reference::enclose_sum(terms[i]);
   return list;
 }
 
 }  // namespace
 
 ExactList exact_result(const Case& of, const std::string& tensor) {
+  const Problem& problem = of.problem;
   if (tensor == "out" || tensor == "lse") return exact_rows(of, tensor == "lse");
-  const auto found = std::find_if(kGradients.begin(), kGradients.end(),
-                                  [&](const GradientTensor& row) { return row.name == tensor; });
-  return exact_gradient(of, static_cast<std::size_t>(found - kGradients.begin()));
+  if (tensor == "dq") return exact_gradient(of, 0, problem.q_extents());
+  if (tensor == "dk") return exact_gradient(of, 1, problem.k_extents());
+  if (tensor == "dv") return exact_gradient(of, 2, problem.v_extents());
+  if (tensor == "dbias") return exact_sums(of, 3, problem.bias_extents());
+  return exact_sums(of, 4, problem.sink_extents());
 }
 
 }  // namespace attest::properties
