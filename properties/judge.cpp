@@ -52,28 +52,51 @@ class StandIns {
   Seen mean_;
 };
 
+/// The tightest of several bounds, element by element.
+RowBound least_of(const std::vector<RowBound>& bounds) {
+  RowBound least = bounds.front();
+  for (const RowBound& bound : bounds) {
+    if (!bound.proven()) continue;
+    if (!least.proven()) least = bound;
+    for (std::size_t c = 0; c < least.output.size(); ++c)
+      least.output[c] = std::min(least.output[c], bound.output[c]);
+    least.lse = std::min(least.lse, bound.lse);
+    least.lse_base_two = std::min(least.lse_base_two, bound.lse_base_two);
+  }
+  return least;
+}
+
+/// Whether the lse of a row is a number of the problem, and not of a computation.
+bool states_lse(const Problem& problem, const RowIndex& row) {
+  return !problem.sink && reference::visible_keys(problem, row.batch, row.query).empty();
+}
+
 std::optional<SharedRow> enclose_for_all(const Case& of, const RowIndex& row,
                                          std::span<const Computation> computations) {
-  std::vector<RowBound> bounds;
-  auto exact = reference::certify_row(inputs_of(of), row, [&](const RowFacts& facts) {
-    bounds.clear();
+  const auto bounds_of = [&](const RowFacts& facts) {
+    std::vector<RowBound> bounds;
+    bounds.reserve(computations.size());
     for (const Computation& computation : computations)
       bounds.push_back(
           error_bound(computation.accuracy, facts, computation.tiling, of.problem.seq_kv));
-    RowBound least = bounds.front();
-    for (const RowBound& bound : bounds) {
-      if (!bound.proven()) continue;
-      if (!least.proven()) least = bound;
-      for (std::size_t c = 0; c < least.output.size(); ++c)
-        least.output[c] = std::min(least.output[c], bound.output[c]);
-      least.lse = std::min(least.lse, bound.lse);
-    }
-    return least;
-  });
+    return bounds;
+  };
+  auto exact = reference::certify_row(
+      inputs_of(of), row, [&](const RowFacts& facts) { return least_of(bounds_of(facts)); });
   if (!exact) return std::nullopt;
-  // A row without visible keys is exact and asks for no bound.
-  bounds.resize(computations.size(), exact->bound);
-  return SharedRow{std::move(*exact), std::move(bounds)};
+  SharedRow shared{std::move(*exact), {}, {}};
+  // A row without visible keys is exact and asks for no bound, but for an lse in base two.
+  shared.bounds.assign(computations.size(), shared.exact.bound);
+  shared.lse_bounds.assign(computations.size(), shared.exact.asked_lse_bound);
+  if (shared.exact.facts.keys.empty()) return shared;
+  std::vector<RowBound> own = bounds_of(shared.exact.facts);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (shared.exact.facts.visible_keys() > 0) shared.bounds[i] = own[i];
+    if (states_lse(of.problem, row)) continue;
+    shared.lse_bounds[i] =
+        of.problem.lse == LseForm::base_two ? own[i].lse_base_two : shared.bounds[i].lse;
+  }
+  return shared;
 }
 
 bool decided_fast(const reference::CertifiedRow& row) {
@@ -107,25 +130,36 @@ std::vector<double> Truth::probable_errors(const reference::CertifiedRow& exact)
 
 std::optional<reference::CertifiedRow> Truth::row(const RowIndex& row,
                                                   const Outputs& outputs) const {
-  return certify_and_audit([&] { return this->row(row); },
-                           [&](const reference::CertifiedRow& exact) {
-                             return share_of_bound(exact.facts, exact.bound, row, outputs);
-                           });
+  return certify_and_audit(
+      [&] { return this->row(row); },
+      [&](const reference::CertifiedRow& exact) { return share_of_bound(exact, row, outputs); });
 }
 
 std::optional<SharedRow> certify_for_all(const Case& of, const RowIndex& row,
                                          std::span<const Computation> computations) {
-  return certify_and_audit([&] { return enclose_for_all(of, row, computations); },
-                           [&](const SharedRow& shared) {
-                             double largest = 0;
-                             for (std::size_t i = 0; i < computations.size(); ++i) {
-                               if (computations[i].outputs == nullptr) continue;
-                               largest = std::max(
-                                   largest, share_of_bound(shared.exact.facts, shared.bounds[i],
-                                                           row, *computations[i].outputs));
-                             }
-                             return largest;
-                           });
+  return certify_and_audit(
+      [&] { return enclose_for_all(of, row, computations); },
+      [&](const SharedRow& shared) {
+        double largest = 0;
+        for (std::size_t i = 0; i < computations.size(); ++i) {
+          if (computations[i].outputs == nullptr) continue;
+          largest = std::max(largest, share_of_bound(shared.of(i), row, *computations[i].outputs));
+        }
+        return largest;
+      });
+}
+
+reference::CertifiedRow SharedRow::of(std::size_t computation) const {
+  reference::CertifiedRow row = exact;
+  row.bound = bounds[computation];
+  row.asked_lse_bound = lse_bounds[computation];
+  return row;
+}
+
+reference::CertifiedRow with_bound(reference::CertifiedRow row, RowBound bound) {
+  row.asked_lse_bound = bound.lse;
+  row.bound = std::move(bound);
+  return row;
 }
 
 double value_magnitude(const RowFacts& facts, std::size_t column) {
@@ -140,16 +174,14 @@ bool informative_output(const reference::CertifiedRow& row, std::size_t column) 
   return row.facts.keys.empty() || magnitude == 0 || row.bound.output[column] < magnitude;
 }
 
-LseTruth lse_truth(const reference::CertifiedRow& row) {
-  return {row.facts.lse, row.bound.lse};
-}
-
 bool informative_lse(const reference::CertifiedRow& row) {
-  return row.facts.keys.empty() || row.bound.lse < kUselessLseBound;
+  return row.facts.keys.empty() || row.asked_lse_bound < kUselessLseBound;
 }
 
-double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowIndex& row,
+double share_of_bound(const reference::CertifiedRow& exact, const RowIndex& row,
                       const Outputs& outputs) {
+  const RowFacts& facts = exact.facts;
+  const RowBound& bound = exact.bound;
   double largest = 0;
   const auto add = [&](double error, double limit) {
     if (error == 0) return;
@@ -160,7 +192,8 @@ double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowInd
   if (!bound.proven()) return 0;
   for (std::size_t c = 0; c < facts.output.size(); ++c)
     add(facts.output[c].distance_upper(outputs.at(row, static_cast<Index>(c))), bound.output[c]);
-  if (outputs.has_lse()) add(facts.lse.distance_upper(outputs.lse_at(row)), bound.lse);
+  if (outputs.has_lse() && exact.asked_lse)
+    add(exact.asked_lse->distance_upper(outputs.lse_at(row)), exact.asked_lse_bound);
   return largest;
 }
 
@@ -176,26 +209,17 @@ Index count_beyond(std::span<const double> probable, const RowFacts& facts, cons
 
 namespace {
 
-/// The number that a row without keys and without a sink must give, where the problem names one.
-void equals_named(Tally& tally, const Place& place, double got, double want) {
-  const bool same = got == want || (std::isnan(got) && std::isnan(want));
-  tally.holds(same, place, got, want, "a row without visible keys must give what the problem says");
-}
-
-/// A row without keys and without a sink.
-void judge_empty_row(Tally& tally, const JudgedRow& judged, Part part) {
+/// The output of a row without keys and without a sink.
+void judge_empty_output(Tally& tally, const JudgedRow& judged) {
   const auto& [outputs, row, truth] = judged;
-  if (part == Part::lse) {
-    if (outputs.asked.empty_lse)
-      equals_named(tally, {"lse", row}, outputs.lse_at(row), *outputs.asked.empty_lse);
-    return;
-  }
   const AllMaskedPolicy policy = outputs.asked.all_masked;
   for (std::size_t c = 0; c < truth.facts.output.size(); ++c) {
     const auto column = static_cast<Index>(c);
     const double got = outputs.at(row, column);
     if (policy == AllMaskedPolicy::nan)
-      equals_named(tally, {"out", row, column}, got, std::numeric_limits<double>::quiet_NaN());
+      tally.holds(std::isnan(got), {"out", row, column}, got,
+                  std::numeric_limits<double>::quiet_NaN(),
+                  "a row without visible keys must give NaN");
     else if (policy != AllMaskedPolicy::any)
       tally.within({"out", row, column}, got, truth.facts.output[c], truth.bound.output[c]);
   }
@@ -211,22 +235,30 @@ void judge_max_sum(Tally& tally, const RowIndex& row, const Outputs& outputs) {
               "the sum of weights must be finite and above 0");
 }
 
+/// The lse in the form in which it was asked for.
+void judge_lse(Tally& tally, const JudgedRow& judged) {
+  const auto& [outputs, row, truth] = judged;
+  if (!truth.asked_lse) return;
+  const bool two_numbers =
+      outputs.asked.lse == LseForm::max_sum && std::isfinite(truth.asked_lse->high);
+  if (two_numbers) judge_max_sum(tally, row, outputs);
+  const double got = outputs.lse_at(row);
+  // m + ln(l) was rounded to double once.
+  const double rounding = two_numbers && std::isfinite(got) ? 0x1p-52 * std::abs(got) : 0;
+  tally.within({"lse", row}, got, *truth.asked_lse, truth.asked_lse_bound + rounding,
+               informative_lse(truth));
+}
+
 }  // namespace
 
 void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
                const Outputs& outputs) {
   if (!truth.bound.proven()) {
     tally.undecided(truth.bound.unproven);
-  } else if (truth.facts.keys.empty()) {
-    judge_empty_row(tally, {outputs, row, truth}, part);
   } else if (part == Part::lse) {
-    const bool two_numbers = outputs.asked.lse == LseForm::max_sum;
-    if (two_numbers) judge_max_sum(tally, row, outputs);
-    const LseTruth want = lse_truth(truth);
-    const double got = outputs.lse_at(row);
-    // m + ln(l) was rounded to double once.
-    const double rounding = two_numbers && std::isfinite(got) ? 0x1p-52 * std::abs(got) : 0;
-    tally.within({"lse", row}, got, want.exact, want.bound + rounding, informative_lse(truth));
+    judge_lse(tally, {outputs, row, truth});
+  } else if (truth.facts.keys.empty()) {
+    judge_empty_output(tally, {outputs, row, truth});
   } else {
     for (std::size_t c = 0; c < truth.facts.output.size(); ++c) {
       const auto column = static_cast<Index>(c);
@@ -277,6 +309,7 @@ void same_row_bits(Tally& tally, const RowIndex& row, const Outputs& got, const 
 namespace {
 
 void agree_lse(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset) {
+  if (!left.truth.asked_lse || !right.truth.asked_lse) return;
   const double left_lse = left.outputs.lse_at(left.row);
   const double right_lse = right.outputs.lse_at(right.row);
   const double unit = left.outputs.asked.lse == LseForm::base_two ? std::numbers::log2e : 1;
@@ -286,7 +319,7 @@ void agree_lse(Tally& tally, const JudgedRow& left, const JudgedRow& right, doub
   const bool rounded = offset != 0 || left.outputs.asked.lse == LseForm::max_sum;
   const double rounding = 0x1p-51 * (std::abs(left_lse) + std::abs(right_lse) + std::abs(offset));
   tally.agree({"lse", left.row}, left_lse, right_lse - offset,
-              lse_truth(left.truth).bound + lse_truth(right.truth).bound +
+              left.truth.asked_lse_bound + right.truth.asked_lse_bound +
                   (rounded && std::isfinite(rounding) ? rounding : 0),
               informative_lse(left.truth) && informative_lse(right.truth));
 }

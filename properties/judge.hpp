@@ -51,8 +51,12 @@ struct Computation {
 
 /// An exact row with the bound of each of several computations.
 struct SharedRow {
-  reference::CertifiedRow exact;  ///< narrow enough for the tightest of the bounds
-  std::vector<RowBound> bounds;   ///< in the order of the computations
+  reference::CertifiedRow exact;   ///< narrow enough for the tightest of the bounds
+  std::vector<RowBound> bounds;    ///< in the order of the computations
+  std::vector<double> lse_bounds;  ///< of the lse as the problem asks for it
+
+  /// The row as if one of the computations had been asked for alone.
+  reference::CertifiedRow of(std::size_t computation) const;
 };
 
 /// Encloses a row once for all computations of it, by both oracles if one of their outputs has
@@ -65,12 +69,8 @@ enum class Part { out, lse };
 /// Largest |value| of a column that the row's softmax weighs: sum_j p_j |v_jc|.
 double value_magnitude(const RowFacts& facts, std::size_t column);
 
-/// The exact lse of a row in the form of its problem (max_sum: as m + ln l), and its bound.
-struct LseTruth {
-  Enclosure exact;
-  double bound = 0;
-};
-LseTruth lse_truth(const reference::CertifiedRow& row);
+/// The row with another bound of its output and of its natural lse.
+reference::CertifiedRow with_bound(reference::CertifiedRow row, RowBound bound);
 
 /// Whether the bound of an element is smaller than what it limits.
 bool informative_output(const reference::CertifiedRow& row, std::size_t column);
@@ -80,7 +80,7 @@ bool informative_lse(const reference::CertifiedRow& row);
 inline constexpr double kNearBound = 0.5;
 
 /// Largest error of a row of outputs as a share of its bound; lse too where it was asked for.
-double share_of_bound(const RowFacts& facts, const RowBound& bound, const RowIndex& row,
+double share_of_bound(const reference::CertifiedRow& exact, const RowIndex& row,
                       const Outputs& outputs);
 
 /// Outputs of a row that are beyond `probable`, though perhaps within the bound.

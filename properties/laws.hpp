@@ -57,6 +57,22 @@ Verdict mask_deleted_keys(const Kernel& kernel, const Case& on);
 Verdict mask_tables(const Kernel& kernel, const Case& on);
 Verdict mask_visible_set(const Kernel& kernel, const Case& on);
 Verdict mask_causal_prefix(const Kernel& kernel, const Case& on);
+Verdict mask_window_edges(const Kernel& kernel, const Case& on);
+Verdict mask_alignment(const Kernel& kernel, const Case& on);
+Verdict mask_softcap_excluded(const Kernel& kernel, const Case& on);
+
+// terms: what is added to scores, and beside them.
+Verdict terms_alibi_forms(const Kernel& kernel, const Case& on);
+Verdict terms_sink_is_null_logit(const Kernel& kernel, const Case& on);
+
+// heads, storage, batch: which rows belong together, and where they lie.
+Verdict heads_map(const Kernel& kernel, const Case& on);
+Verdict storage_layouts(const Kernel& kernel, const Case& on);
+Verdict storage_paged(const Kernel& kernel, const Case& on);
+Verdict storage_left_padding(const Kernel& kernel, const Case& on);
+Verdict storage_unused_slots(const Kernel& kernel, const Case& on);
+Verdict storage_ragged_members(const Kernel& kernel, const Case& on);
+Verdict batch_row_position(const Kernel& kernel, const Case& on);
 
 // empty: a row that sees no key.
 Verdict empty_forward(const Kernel& kernel, const Case& on);

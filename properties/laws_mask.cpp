@@ -10,6 +10,7 @@
 #include "properties/judge.hpp"
 #include "properties/laws.hpp"
 #include "properties/spell_out.hpp"
+#include "properties/visible_sets.hpp"
 
 namespace attest::properties {
 namespace {
@@ -60,47 +61,6 @@ Verdict poison_key(const Kernel& kernel, const Case& on, const Outputs& before, 
   return tally.verdict();
 }
 
-/// Reads off which keys a kernel sees: all scores equal, v(key, column) = [key = column], so that
-/// an output is above 0 exactly where the key takes part.
-Verdict compare_visible_sets(const Kernel& kernel, const Problem& given, const Tiling& tiling) {
-  Case probe;
-  probe.problem = given;
-  probe.tiling = tiling;
-  probe = without_descales(
-      plain_scores(plain_empty_rows(forward_only(with_own_keys(std::move(probe))))));
-  Problem& problem = probe.problem;
-  problem.head_dim = 1;
-  problem.head_dim_v = std::max(Index{1}, problem.seq_kv);
-  problem.v_is_k_view = false;
-  problem.scale = {false, 1.0};
-  const auto zero = [](Index, Index, Index, Index) { return 0.0; };
-  probe.q = filled(problem.dtype, problem.q_extents(), zero);
-  probe.k = filled(problem.k_dtype(), problem.k_extents(), zero);
-  probe.v = filled(problem.v_dtype(), problem.v_extents(),
-                   [](Index, Index, Index key, Index column) { return key == column ? 1.0 : 0.0; });
-  const Outputs outputs = run_kernel(kernel, probe);
-  if (const auto verdict = stopped(outputs, probe)) return *verdict;
-  Tally tally;
-  for_each_row(problem, [&](const RowIndex& row) {
-    const std::vector<Index> keys = reference::visible_keys(problem, row.batch, row.query);
-    for (Index key = 0; key < problem.seq_kv; ++key) {
-      const double got = outputs.out.get(row.batch, row.head, row.query, key);
-      const bool is_visible = std::binary_search(keys.begin(), keys.end(), key);
-      const double want = is_visible ? 1 / static_cast<double>(keys.size()) : 0;
-      tally.holds(is_visible ? got > 0 : got == 0, {"out", row, key}, got, want,
-                  is_visible ? "a visible key takes no part (column = key)"
-                             : "an excluded key takes part (column = key)");
-    }
-    tally.end_row();
-  });
-  return tally.verdict();
-}
-
-/// Written by hand. One row a query, separated by '/', one character a key: 1 means visible.
-struct HandTable {
-  const char* problem;
-  const char* rows;
-};
 constexpr std::array kHandTables{
     HandTable{"1x1:3x3:1 f32", "111/111/111"},
     HandTable{"1x1:3x3:1 f32 mask=causal:tl", "100/110/111"},
@@ -120,31 +80,6 @@ constexpr std::array kHandTables{
     HandTable{"2x1:2x{3,0}:1 f32 mask=causal:tl", "100/110/000/000"},
     HandTable{"2x1:2x{3,1}:1 f32 mask=causal:br", "110/111/000/100"},
 };
-
-Verdict check_hand_table(const Kernel& kernel, const HandTable& table) {
-  ProblemText text;
-  TextError error;
-  if (!parse_problem_text(table.problem, text, error)) return Verdict::fail(error.message);
-  text.tiling.tile_kv = 2;
-  const auto& dtypes = kernel.description().capabilities.dtypes;
-  if (!dtypes.empty()) text.problem.dtype = dtypes.front();
-  // The oracle's own predicate is held to the table first, so that the kernel is as well.
-  std::string seen;
-  for (Index b = 0; b < text.problem.batch; ++b)
-    for (Index query = 0; query < text.problem.seq_q; ++query) {
-      const auto keys = reference::visible_keys(text.problem, b, query);
-      if (!seen.empty()) seen += '/';
-      for (Index key = 0; key < text.problem.seq_kv; ++key)
-        seen += std::binary_search(keys.begin(), keys.end(), key) ? '1' : '0';
-    }
-  if (seen != table.rows)
-    return Verdict::fail("the oracle sees " + seen + " for " + table.problem + ", the table says " +
-                         table.rows);
-  Verdict verdict = compare_visible_sets(kernel, text.problem, text.tiling);
-  if (is_violation(verdict.outcome))
-    verdict.reason += std::string(" in ") + table.problem + ", table " + table.rows;
-  return verdict;
-}
 
 /// Number of leading keys that the causal part, with a prefix beside it, leaves to a query.
 Index causal_prefix(const Problem& problem, const RowIndex& row) {
@@ -211,6 +146,7 @@ Verdict mask_tables(const Kernel& kernel, const Case&) {
 Verdict mask_visible_set(const Kernel& kernel, const Case& on) {
   Problem problem = on.problem;
   problem.all_masked = AllMaskedPolicy::zero;
+  problem.softcap = 0;
   return compare_visible_sets(kernel, problem, on.tiling);
 }
 

@@ -49,7 +49,8 @@ PairNode<Real> join(const Leaves<Real>& leaves, PairNode<Real> left, PairNode<Re
   const std::array<NormalisedPart, 2> parts{
       NormalisedPart{&left.exact->facts, &left.exact->bound},
       NormalisedPart{&right.exact->facts, &right.exact->bound}};
-  node.exact->bound = normalised_merge_bound(leaves.accuracy, node.exact->facts, parts);
+  node.exact =
+      with_bound(*node.exact, normalised_merge_bound(leaves.accuracy, node.exact->facts, parts));
   return node;
 }
 
@@ -85,8 +86,8 @@ Verdict merge_pairs_agree(const Kernel& kernel, const Case& on) {
     std::vector<NormalisedPart> parts;
     parts.reserve(exact.size());
     for (const auto& row : exact) parts.push_back({&row.facts, &row.bound});
-    reference::CertifiedRow by_pairs = *whole;
-    by_pairs.bound = normalised_merge_bound(leaves.accuracy, whole->facts, parts);
+    const reference::CertifiedRow by_pairs =
+        with_bound(*whole, normalised_merge_bound(leaves.accuracy, whole->facts, parts));
 
     const auto left = leaves.leaf(halves[0]);
     const auto right = leaves.leaf(halves[1]);

@@ -89,6 +89,7 @@ Bias draw_bias(Draw& draw, const Problem& problem) {
     bias.dtype = problem.compute_dtype() == Dtype::f64 && draw.chance(50)
                      ? Dtype::f64
                      : draw.one_of<Dtype>(narrow);
+  if (bias.dtype == problem.compute_dtype()) bias.dtype.reset();
   return bias;
 }
 

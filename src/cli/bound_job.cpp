@@ -85,7 +85,7 @@ class RowJob {
       const Enclosure& want = exact.facts.output[c];
       const double got = outputs_.out.get(b, h, query, static_cast<Index>(c));
       const double error = or_infinite(want.distance_upper(got));
-      const double ulp = ulp_at(want.high, on_.problem.dtype);
+      const double ulp = ulp_at(want.high, on_.problem.out_dtype());
       found.outputs.push_back(want.high);
       found.errors.push_back(error);
       found.ulps.push_back(error / ulp);
@@ -97,11 +97,11 @@ class RowJob {
       found.worst_ratio = ratio;
       found.worst_element = fmt::format("out[{},{},{},{}]", b, h, query, c);
     }
-    if (on_.problem.lse == LseForm::none) return;
-    const double lse = outputs_.lse.get(b, h, query, 0);
-    found.lse_error = or_infinite(exact.facts.lse.distance_upper(lse));
-    found.lse_bound = exact.bound.lse;
-    found.violated |= !(exact.facts.lse.distance_lower(lse) <= exact.bound.lse);
+    if (!outputs_.has_lse() || !exact.asked_lse) return;
+    const double lse = outputs_.lse_at(row);
+    found.lse_error = or_infinite(exact.asked_lse->distance_upper(lse));
+    found.lse_bound = exact.asked_lse_bound;
+    found.violated |= !(exact.asked_lse->distance_lower(lse) <= exact.asked_lse_bound);
   }
 
   void judge_stand_ins(const RowIndex& row, const reference::CertifiedRow& exact,
