@@ -6,7 +6,16 @@
 
 namespace attest::properties {
 
-/// The lines of hard_cases.txt without comments and blanks.
+/// One line of hard_cases.txt.
+struct HardCaseLine {
+  std::string_view problem;  ///< the text before '#', without blanks at its end
+  std::string_view comment;  ///< the text after it (properties/expected_values.hpp)
+};
+
+/// The lines that have a problem.
+std::vector<HardCaseLine> annotated_hard_cases();
+
+/// Their problems alone.
 std::vector<std::string_view> hard_case_lines();
 
 }  // namespace attest::properties
