@@ -213,6 +213,30 @@ TEST(ReadRow, ANumberThatIsNotFiniteHasNoExactRow) {
   EXPECT_FALSE(read_row(tensors.inputs(), {}).has_value());
 }
 
+TEST(CertifyRow, FiniteStandInsForAMaskHaveABound) {
+  for (const double stand_in : {-1e4, -1e30, -static_cast<double>(0x1.fffffep127F)}) {
+    Problem problem = small(1, 3);
+    problem.mask.additive = AdditiveMask{1, 3, {0, stand_in, 0.5}};
+    Tensors tensors(problem);
+    fill(tensors.q, {0.75});
+    fill(tensors.k, {1, 3, -2});
+    fill(tensors.v, {1, 1e6, 2});
+    DeclaredAccuracy accuracy;
+    accuracy.dot_roundings = 1;
+    accuracy.exp_relative_error = accuracy.log_relative_error = 0x1p-23;
+    accuracy.exp_absolute_error = 0x1p-149;
+    const CertifiedRow row = certify_row(tensors.inputs(), {}, [&](const RowFacts& facts) {
+                               return error_bound(accuracy, facts, Tiling{}, 3);
+                             }).value();
+    ASSERT_TRUE(row.bound.proven()) << stand_in << ": " << row.bound.unproven;
+    EXPECT_TRUE(row.narrow);
+    const double other = std::exp(-1.0 - 0.75);  // of the third key, the first is 1
+    const double output = (1 + 2 * other) / (1 + other);
+    EXPECT_LE(row.facts.output[0].distance_lower(output), 0x1p-50);
+    EXPECT_LT(row.bound.output[0], 100 * kF32.unit_roundoff * output);
+  }
+}
+
 TEST(CertifyRow, AnEmptyRowUnderThePolicyMeanIsTheMeanOfAllValuesOfTheMember) {
   Problem problem = small(2, 4);
   problem.batch = 2;
