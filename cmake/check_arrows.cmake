@@ -11,7 +11,7 @@ get_filename_component(SOURCE_DIR "${SOURCE_DIR}" ABSOLUTE)
 # A permission is a header, or a prefix if it ends in `/`; `!` forbids; `std` is <name> without `/`
 # and `.h`. A file may always include its neighbours by their bare names.
 set(tests "gtest/ gmock/ rapidcheck/ rapidcheck.h")
-set(facts "attest/accuracy.hpp attest/dtype.hpp attest/enclosure.hpp attest/error_bound.hpp \
+set(facts "attest/accuracy.hpp attest/dtype.hpp attest/element.hpp attest/enclosure.hpp attest/error_bound.hpp \
 attest/gradient_bound.hpp attest/mask.hpp attest/policy.hpp attest/problem.hpp attest/status.hpp attest/tensor.hpp attest/tensor_view.hpp")
 set(system "unistd.h fcntl.h sys/")
 

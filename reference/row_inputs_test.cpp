@@ -177,6 +177,32 @@ TEST(ReadRow, AddendsKeepTheirOrderAndTheirSideOfTheSoftcap) {
   EXPECT_EQ(facts.score[1], 5 * std::tanh(0.6));
 }
 
+TEST(ReadRow, AlibiHasThreeFormsAndFollowsTheLengthsOfTheMember) {
+  Problem problem = small(2, 4);
+  problem.batch = 2;
+  problem.query_lengths = {2, 1};
+  problem.key_lengths = {3, 4};
+  problem.alibi = Alibi{{0.5}, Alibi::Form::absolute, Causal::Alignment::bottom_right};
+  Tensors tensors(problem);
+  const auto terms = [&](Alibi::Form form, const RowIndex& row) {
+    tensors.problem.alibi->form = form;
+    return tensors.row(row).addends.at(0).value;
+  };
+  // Query 0 of member 0 stands on key 1, the only query of member 1 on key 3.
+  EXPECT_THAT(terms(Alibi::Form::absolute, {0, 0, 0}), ElementsAre(-0.5, 0, -0.5));
+  EXPECT_THAT(terms(Alibi::Form::relative, {0, 0, 0}), ElementsAre(-0.5, 0, 0.5));
+  EXPECT_THAT(terms(Alibi::Form::column, {0, 0, 1}), ElementsAre(0, 0.5, 1));
+  EXPECT_THAT(terms(Alibi::Form::absolute, {1, 0, 0}), ElementsAre(-1.5, -1, -0.5, 0));
+  tensors.problem.alibi->alignment = Causal::Alignment::top_left;
+  EXPECT_THAT(terms(Alibi::Form::relative, {1, 0, 0}), ElementsAre(0, 0.5, 1, 1.5));
+  for (const Alibi::Form form :
+       {Alibi::Form::absolute, Alibi::Form::relative, Alibi::Form::column}) {
+    const std::vector<double> found = terms(form, {0, 0, 1});
+    for (Index key = 0; key < 3; ++key)
+      EXPECT_EQ(found[static_cast<std::size_t>(key)], alibi_term(tensors.problem, 0, 0, 1, key));
+  }
+}
+
 TEST(ReadRow, ASinkIsThatOfTheQueryHead) {
   Problem problem = small(1, 0);
   problem.heads_q = 2;
