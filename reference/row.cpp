@@ -1,6 +1,7 @@
 #include "reference/row.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -91,6 +92,19 @@ Index kv_head_of(const Problem& problem, Index head) {
   return head / (problem.heads_q / problem.heads_kv);
 }
 
+/// The ALiBi term by its definition: the query stands on the last key that it would see at the
+/// diagonal, and the slope is the problem's.
+double alibi_of(const Problem& problem, const RowIndex& row, Index key) {
+  const Alibi& alibi = *problem.alibi;
+  const double slope = alibi_slope(problem, row.head);
+  Index position = row.query;
+  if (alibi.alignment == Causal::Alignment::bottom_right)
+    position = problem.key_length(row.batch) - (problem.query_length(row.batch) - row.query);
+  const auto ahead = static_cast<double>(key - position);
+  if (alibi.form == Alibi::Form::column) return slope * static_cast<double>(key);
+  return alibi.form == Alibi::Form::relative ? slope * ahead : -slope * std::abs(ahead);
+}
+
 /// A row of the problem without numbers.
 Row empty_row(const RowReader& reader, const Problem& problem) {
   Row row;
@@ -142,8 +156,7 @@ std::vector<ScoreAddend> RowReader::addends(const RowIndex& row,
                   bias->per_query ? row.query : 0, key);
     });
   if (problem_.alibi)
-    add(order.alibi_before_softcap, true,
-        [&](Index key) { return alibi_term(problem_, row.batch, row.head, row.query, key); });
+    add(order.alibi_before_softcap, true, [&](Index key) { return alibi_of(problem_, row, key); });
   if (const auto& additive = problem_.mask.additive)
     add(order.mask_before_softcap, false, [&](Index key) { return additive->at(row.query, key); });
   return addends;

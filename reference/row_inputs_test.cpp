@@ -177,6 +177,32 @@ TEST(ReadRow, AddendsKeepTheirOrderAndTheirSideOfTheSoftcap) {
   EXPECT_EQ(facts.score[1], 5 * std::tanh(0.6));
 }
 
+TEST(ReadRow, AlibiHasThreeFormsAndFollowsTheLengthsOfTheMember) {
+  Problem problem = small(2, 4);
+  problem.batch = 2;
+  problem.query_lengths = {2, 1};
+  problem.key_lengths = {3, 4};
+  problem.alibi = Alibi{{0.5}, Alibi::Form::absolute, Causal::Alignment::bottom_right};
+  Tensors tensors(problem);
+  const auto terms = [&](Alibi::Form form, const RowIndex& row) {
+    tensors.problem.alibi->form = form;
+    return tensors.row(row).addends.at(0).value;
+  };
+  // Query 0 of member 0 stands on key 1, the only query of member 1 on key 3.
+  EXPECT_THAT(terms(Alibi::Form::absolute, {0, 0, 0}), ElementsAre(-0.5, 0, -0.5));
+  EXPECT_THAT(terms(Alibi::Form::relative, {0, 0, 0}), ElementsAre(-0.5, 0, 0.5));
+  EXPECT_THAT(terms(Alibi::Form::column, {0, 0, 1}), ElementsAre(0, 0.5, 1));
+  EXPECT_THAT(terms(Alibi::Form::absolute, {1, 0, 0}), ElementsAre(-1.5, -1, -0.5, 0));
+  tensors.problem.alibi->alignment = Causal::Alignment::top_left;
+  EXPECT_THAT(terms(Alibi::Form::relative, {1, 0, 0}), ElementsAre(0, 0.5, 1, 1.5));
+  for (const Alibi::Form form :
+       {Alibi::Form::absolute, Alibi::Form::relative, Alibi::Form::column}) {
+    const std::vector<double> found = terms(form, {0, 0, 1});
+    for (Index key = 0; key < 3; ++key)
+      EXPECT_EQ(found[static_cast<std::size_t>(key)], alibi_term(tensors.problem, 0, 0, 1, key));
+  }
+}
+
 TEST(ReadRow, ASinkIsThatOfTheQueryHead) {
   Problem problem = small(1, 0);
   problem.heads_q = 2;
@@ -211,6 +237,30 @@ TEST(ReadRow, ANumberThatIsNotFiniteHasNoExactRow) {
   Tensors tensors(problem);
   tensors.k.set(0, 0, 0, 0, kNan);
   EXPECT_FALSE(read_row(tensors.inputs(), {}).has_value());
+}
+
+TEST(CertifyRow, FiniteStandInsForAMaskHaveABound) {
+  for (const double stand_in : {-1e4, -1e30, -static_cast<double>(0x1.fffffep127F)}) {
+    Problem problem = small(1, 3);
+    problem.mask.additive = AdditiveMask{1, 3, {0, stand_in, 0.5}};
+    Tensors tensors(problem);
+    fill(tensors.q, {0.75});
+    fill(tensors.k, {1, 3, -2});
+    fill(tensors.v, {1, 1e6, 2});
+    DeclaredAccuracy accuracy;
+    accuracy.dot_roundings = 1;
+    accuracy.exp_relative_error = accuracy.log_relative_error = 0x1p-23;
+    accuracy.exp_absolute_error = 0x1p-149;
+    const CertifiedRow row = certify_row(tensors.inputs(), {}, [&](const RowFacts& facts) {
+                               return error_bound(accuracy, facts, Tiling{}, 3);
+                             }).value();
+    ASSERT_TRUE(row.bound.proven()) << stand_in << ": " << row.bound.unproven;
+    EXPECT_TRUE(row.narrow);
+    const double other = std::exp(-1.0 - 0.75);  // of the third key, the first is 1
+    const double output = (1 + 2 * other) / (1 + other);
+    EXPECT_LE(row.facts.output[0].distance_lower(output), 0x1p-50);
+    EXPECT_LT(row.bound.output[0], 100 * kF32.unit_roundoff * output);
+  }
 }
 
 TEST(CertifyRow, AnEmptyRowUnderThePolicyMeanIsTheMeanOfAllValuesOfTheMember) {

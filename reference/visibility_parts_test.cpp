@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
-#include "attest/random.hpp"
 #include "reference/visibility.hpp"
 
 namespace attest::reference {
@@ -145,9 +145,9 @@ TEST(VisibleKeysOfParts, AllPartsTogether) {
 }
 
 /// Every part is there with a chance of one half or less.
-Problem random_problem(SplitMix64& random) {
+Problem random_problem(std::mt19937_64& random) {
   const auto below = [&](Index end) {
-    return static_cast<Index>(random.next() % static_cast<std::uint64_t>(end));
+    return static_cast<Index>(random() % static_cast<std::uint64_t>(end));
   };
   Problem problem = problem_of(1 + below(6), 1 + below(8));
   if (below(2) == 0) problem.query_lengths = {below(problem.seq_q + 1)};
@@ -189,7 +189,7 @@ Problem random_problem(SplitMix64& random) {
 }
 
 TEST(VisibleKeysOfParts, TheVocabularysVisibleSaysTheSameForRandomMasks) {
-  SplitMix64 random(11);
+  std::mt19937_64 random(11);
   std::size_t seen = 0;
   for (int draw = 0; draw < 20000; ++draw) {
     const Problem problem = random_problem(random);

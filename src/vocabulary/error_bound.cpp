@@ -81,13 +81,10 @@ double lse_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const 
   const double om = product_underflow(accuracy);
   Wide upper = 0;
   Wide lower = 0;
-  double score_size = terms.delta_max;
   for (std::size_t j = 0; j < facts.keys.size(); ++j) {
     const double lambda = terms.z[j] + terms.nl[j];
     upper += Wide{facts.probability[j]} * std::expm1(lambda);
     lower += Wide{facts.probability[j]} * -std::expm1(-lambda);
-    score_size =
-        std::max(score_size, std::abs(facts.score[j]) + facts.score_radius[j] + terms.delta_max);
   }
   const double x = terms.sum_underflow / terms.sum_lower;
   if (!(lower < 1 - kSmallestGap) || !(x < 1)) return std::numeric_limits<double>::infinity();
@@ -100,7 +97,8 @@ double lse_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const 
   // row_max times the folded factor, twice rounded; the common shift of the weights; then ln 2, its
   // product and the sum. In the natural form there is only the sum.
   const bool folded = accuracy.exp_form == ExpForm::folded_base_two;
-  const double maximum_error = folded ? terms.shift_error + 3 * u * (1 + 3 * u) * score_size : 0;
+  const double maximum_error =
+      folded ? terms.shift_error + 3 * u * (1 + 3 * u) * terms.score_size : 0;
   const double roundings = folded ? std::expm1(3 * u) : u;
   const double before = xi + log_error + maximum_error;
   return static_cast<double>((before + roundings * (magnitude_upper(facts.lse) + before) + 4 * om +

@@ -20,6 +20,7 @@ struct Variant {
   int addends = 0;
   bool sink = false;
   bool tiny_values = false;  ///< understating shows on values near the end of the range only
+  double stand_in = 0;       ///< added to some keys instead of a mask
 };
 
 WeightCast cast_to(const Format& format, int offset_log2, bool sum_of_rounded) {
@@ -95,6 +96,9 @@ std::vector<Variant> variants() {
                       accuracy.value_relative_error = coarse ? 0x1p-8 : 0x1p-12;
                     },
                     [](DeclaredAccuracy& accuracy) { accuracy.value_relative_error = 0; }});
+  for (const double stand_in : {-1e4, -1e9, -1e30, -static_cast<double>(0x1.fffffep127F)})
+    list.push_back({"masked by " + std::to_string(std::ilogb(stand_in)) + " bits",
+                    [](DeclaredAccuracy&) {}, nullptr, false, 1, false, false, stand_in});
   list.push_back({"descaled values, flushed results",
                   [](DeclaredAccuracy& accuracy) {
                     accuracy.value_relative_error = accuracy.format.unit_roundoff;
@@ -156,6 +160,12 @@ VariantRow random_row(const Variant& variant, SplitMix64& random) {
     for (std::size_t j = 0; j < keys; ++j)
       added.value.push_back(
           static_cast<double>(static_cast<float>(random_unit(random) * (addend == 2 ? 256 : 16))));
+  }
+  if (variant.stand_in != 0) {
+    ScoreAddend& mask = row.addends.emplace_back();
+    for (std::size_t j = 0; j < keys; ++j)
+      mask.value.push_back(
+          j % 3 != 1 && keys > 1 ? static_cast<double>(static_cast<float>(variant.stand_in)) : 0);
   }
   if (variant.sink) row.sink = static_cast<float>(random_unit(random) * 8);
   return row;

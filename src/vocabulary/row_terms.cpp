@@ -28,14 +28,18 @@ class KeyErrors {
         cast_(cast_error(accuracy)) {
     for (std::size_t j = 0; j < facts.keys.size(); ++j) {
       delta_.push_back(score_error_bound(accuracy, facts, j));
-      terms.delta_max = std::max(terms.delta_max, delta_.back());
-      reading_error_ = std::max(reading_error_, facts.score_radius[j]);
-      score_size_ = std::max(score_size_, std::abs(facts.score[j]) + facts.score_radius[j]);
+      max_radius_ = std::max(max_radius_, facts.score_radius[j] - distance_to_max(j));
+      terms.score_size = std::max(terms.score_size,
+                                  std::abs(facts.score[j]) + facts.score_radius[j] + delta_.back());
     }
-    score_size_ += terms.delta_max;
+    // A key far below the maximum cannot move it, however large its own error is.
+    for (std::size_t j = 0; j < facts.keys.size(); ++j) {
+      const double below = distance_to_max(j) - max_radius_ - facts.score_radius[j];
+      terms.delta_max = std::max(terms.delta_max, delta_[j] - std::max(0.0, below));
+    }
     terms.lag = accuracy.lag_log2 * std::numbers::ln2 * kEvaluationSlack;
     if (accuracy.exp_form == ExpForm::folded_base_two)
-      terms.shift_error = u_ * (1 + 4 * u_) * score_size_;
+      terms.shift_error = u_ * (1 + 4 * u_) * terms.score_size;
     terms.largest_weight = std::exp(terms.lag + terms.shift_error + eps_ + cast_);
   }
 
@@ -49,7 +53,8 @@ class KeyErrors {
     terms_.na.push_back((additions + rescales + 1) * u_ + (sums_rounded ? 0 : cast_) +
                         log_domain(accuracy_.value_relative_error));
     terms_.nl.push_back((additions + rescales) * u_);
-    double common = (1 + rescales) * accuracy_.exp_absolute_error * terms_.largest_weight;
+    double common =
+        (1 + rescales) * accuracy_.exp_absolute_error * terms_.largest_weight + vanishing_weight(j);
     const double by_cast = cast_underflow(j, path);
     if (sums_rounded) common += by_cast;
     terms_.sum_underflow += common;
@@ -62,6 +67,25 @@ class KeyErrors {
   }
 
  private:
+  /// score_max - s_j, rounded down.
+  double distance_to_max(std::size_t j) const {
+    return (facts_.score_max - facts_.score[j]) * (1 - 0x1p-50);
+  }
+
+  /// A weight that is nothing beside the largest one, while its relative error is large: it is
+  /// charged with all of its size, exact and computed, and counts as without error otherwise.
+  double vanishing_weight(std::size_t j) {
+    constexpr double kLargeError = 0.5;
+    constexpr double kSmallWeight = -100;
+    double& z = terms_.z.back();
+    const double exact = -distance_to_max(j) + max_radius_ + facts_.score_radius[j] +
+                         terms_.delta_max + terms_.lag + terms_.shift_error;
+    if (!(z > kLargeError && exact + z < kSmallWeight)) return 0;
+    const double size = 2 * std::exp((exact + z) * (1 - 0x1p-40)) + kSmallestNumber;
+    z = 0;
+    return size;
+  }
+
   /// An argument of exp that is flushed to 0; in the base-two form the product with the maximum,
   /// and a difference of unscaled scores, may be.
   static double argument_underflow(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
@@ -71,8 +95,8 @@ class KeyErrors {
 
   /// E_j: rounded arguments of exp on the whole path (Lemma 2).
   double argument_error(std::size_t j, const PathCounts& path) const {
-    const double distance = std::max(0.0, facts_.score_max - facts_.score[j]) + 2 * reading_error_ +
-                            delta_[j] + terms_.delta_max;
+    const double distance = std::max(0.0, facts_.score_max - facts_.score[j]) + max_radius_ +
+                            facts_.score_radius[j] + delta_[j] + terms_.delta_max;
     const double travelled = distance + 2 * terms_.lag;
     if (accuracy_.exp_form == ExpForm::natural) return u_ * travelled;
     const double apart = path.rescales > 0 ? 2 : 2 * u_;
@@ -85,10 +109,10 @@ class KeyErrors {
     if (!accuracy_.weight_cast) return 0;
     const WeightCast& cast = *accuracy_.weight_cast;
     const double offset = std::ldexp(1.0, cast.offset_log2);
-    const double slack =
-        delta_[j] + terms_.delta_max + 2 * reading_error_ + terms_.shift_error + terms_.z.back();
+    const double slack = delta_[j] + terms_.delta_max + max_radius_ + facts_.score_radius[j] +
+                         terms_.shift_error + terms_.z.back();
     const double row_max_upper =
-        std::min(path.row_max_upper, facts_.score_max + terms_.delta_max + reading_error_);
+        std::min(path.row_max_upper, facts_.score_max + terms_.delta_max + max_radius_);
     const double smallest_weight = std::exp(facts_.score[j] - row_max_upper - slack);
     if (smallest_weight * offset * 0.99 >= cast.format.min_normal) return 0;
     const double shrink = row_max_upper - facts_.score_max + slack + terms_.lag;
@@ -103,8 +127,7 @@ class KeyErrors {
   double eps_;
   double cast_;
   std::vector<double> delta_;
-  double reading_error_ = 0;
-  double score_size_ = 0;
+  double max_radius_ = 0;  ///< |M - score_max|
 };
 
 void relative_errors(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTerms& terms) {
@@ -131,14 +154,27 @@ void relative_errors(const DeclaredAccuracy& accuracy, const RowFacts& facts, Ro
                         : kInfinity;
 }
 
-/// Of a score and what is added to it, in any order; and of the argument of tanh.
-double largest_partial_score(const RowFacts& facts) {
+/// Of a score and what is added to it, in any order; and of the argument of tanh. A score may also
+/// be one very negative number (a finite stand-in for a mask) and others that are less than half of
+/// its rounding: then no sum of them exceeds the largest finite number, nor does its distance to a
+/// maximum that is as small as the others. Such a key does not count here.
+double largest_partial_score(const RowFacts& facts, const Format& format) {
   const double shrink = facts.softcap == 0 ? 0 : 1 / std::abs(facts.softcap);
+  const double lost = format.max_finite * format.unit_roundoff / 8;
   double largest = 0;
+  if (facts.has_sink()) largest = std::abs(facts.score.back());
   for (std::size_t j = 0; j < facts.keys.size(); ++j) {
-    double size = facts.score_magnitude[j];
-    for (const ScoreAddend& addend : facts.addends) size += std::abs(addend.value[j]);
-    largest = std::max({largest, size, size * shrink});
+    double rest = facts.score_magnitude[j];
+    double stand_in = 0;
+    for (const ScoreAddend& addend : facts.addends) {
+      stand_in = std::min(stand_in, addend.value[j]);
+      rest += std::abs(addend.value[j]);
+    }
+    const double size = std::max(rest, rest * shrink);
+    rest += stand_in;
+    const bool lost_in_stand_in = facts.softcap == 0 && rest < lost && facts.score_max < lost &&
+                                  -stand_in <= format.max_finite;
+    if (!lost_in_stand_in) largest = std::max(largest, size);
   }
   return largest;
 }
@@ -199,8 +235,8 @@ std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFact
                log_domain(accuracy.scaled_query_error));
   double largest_score =
       *std::max_element(facts.score_magnitude.begin(), facts.score_magnitude.end());
-  for (const double score : facts.score) largest_score = std::max(largest_score, std::abs(score));
-  largest_score = std::max(largest_score, largest_partial_score(facts));
+  largest_score = std::max(
+      {largest_score, std::abs(facts.score_max), largest_partial_score(facts, accuracy.format)});
   if (accuracy.scaled_query_error > 0)
     largest_score =
         std::max(largest_score, std::max(1.0, std::abs(facts.scale)) * facts.input_magnitude_max);

@@ -30,7 +30,8 @@ struct RowTerms {
   std::vector<double> nl;  ///< Nl_j: log-domain error of row_sum's accumulation
   std::vector<double> w;   ///< W_j: |p~_j - p_j| <= p_j W_j
   std::vector<double> numerator_underflow;  ///< g_j, in the units of a weight
-  double delta_max = 0;                     ///< Delta
+  double delta_max = 0;                     ///< Delta: |m_T - M|
+  double score_size = 0;                    ///< largest |s_j| + delta_j
   double shift_error = 0;  ///< theta: error that all weights share, folded base two only
   double lag = 0;          ///< tau ln 2
   double largest_weight = 1;

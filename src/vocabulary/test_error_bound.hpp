@@ -62,7 +62,9 @@ inline RowFacts facts_of(const ExactRow& row) {
   for (const Wide score : row.scores) sum += probability.emplace_back(std::exp(score - score_max));
   for (Wide& weight : probability) weight /= sum;
   Wide spread = 0;
-  for (const Wide score : row.scores) spread = std::max(spread, score_max - score);
+  // Further down the weight is below every double, whatever the error.
+  for (const Wide score : row.scores)
+    spread = std::max(spread, std::min(score_max - score, Wide{2000}));
   const Wide relative =
       std::expm1(4 * row.score_error) + (spread + static_cast<Wide>(n) + 4) * kWideUlp;
   for (std::size_t j = 0; j < n; ++j) {

@@ -28,15 +28,21 @@ inline Wide sum_of_addends(const VariantRow& of, std::size_t j, bool before) {
   return sum;
 }
 
+/// Scores below this are those of keys that a finite number masks: no sum sees their errors. Rows
+/// with such keys have no softcap.
+inline constexpr Wide kStandIn = -1e8L;
+
 inline RowFacts facts_of(const VariantRow& of) {
   ExactRow row = exact_row(of.inputs);
   for (std::size_t j = 0; j < row.scores.size(); ++j) {
     Wide& score = row.scores[j];
     score += sum_of_addends(of, j, true);
-    row.score_error += 4 * kWideUlp * (std::abs(score) + 1024);
+    const Wide uncapped = std::abs(score);
     if (of.softcap != 0) score = Wide{of.softcap} * std::tanh(score / Wide{of.softcap});
     score += sum_of_addends(of, j, false);
-    row.score_error += 8 * kWideUlp * (std::abs(score) + std::abs(Wide{of.softcap}) + 1);
+    if (score >= kStandIn)
+      row.score_error +=
+          kWideUlp * (4 * uncapped + 8 * std::abs(score) + 8 * std::abs(Wide{of.softcap}) + 5000);
   }
   if (of.sink) {
     row.scores.push_back(Wide{*of.sink});
@@ -46,6 +52,10 @@ inline RowFacts facts_of(const VariantRow& of) {
   RowFacts facts = facts_of(row);
   if (of.sink) facts.keys.back() = RowFacts::kSinkKey;
   facts.softcap = static_cast<double>(of.softcap);
+  for (std::size_t j = 0; j < of.inputs.keys(); ++j)
+    if (row.scores[j] < kStandIn)
+      facts.score_radius[j] = rounded_up(16 * kWideUlp * std::abs(row.scores[j]) +
+                                         std::abs(row.scores[j] - Wide{facts.score[j]}));
   facts.addends = of.addends;
   if (of.sink)
     for (ScoreAddend& addend : facts.addends) addend.value.push_back(0);
