@@ -69,7 +69,10 @@ TEST(GradientBoundRules, EveryErrorThatIsDeclaredCounts) {
       {[](auto& a) { a.scale_roundings += 1; }, "11000"},
       {[](auto& a) { a.weight_cast = kBf16; }, "00100"},
       {[](auto& a) { a.gradient_cast = kBf16; }, "11000"},
-      {[](auto& a) { a.output_format = kBf16; }, "11111"},
+      {[](auto& a) { a.output_format = kBf16; }, "11100"},
+      {[](auto& a) { a.dk_format = kBf16; }, "01100"},
+      {[](auto& a) { a.dv_format = kBf16; }, "00100"},
+      {[](auto& a) { a.output_format = kBf16, a.dk_format = a.format; }, "10000"},
       {[](auto& a) { a.format.min_normal = 1e-9, a.underflow = Underflow::flush_results; },
        "11111"}};
   for (std::size_t at = 0; at < changes.size(); ++at) {

@@ -56,6 +56,11 @@ std::vector<NamedForm> narrow_forms() {
       }
       all.push_back(named);
     }
+  NamedForm mixed{"outputs of three formats", {}};
+  mixed.form.output_format = kBf16;
+  mixed.form.dk_format = kF32;
+  mixed.form.dv_format = kF16;
+  all.push_back(mixed);
   return all;
 }
 

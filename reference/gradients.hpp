@@ -9,10 +9,22 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "attest/gradient_bound.hpp"
+#include "reference/row.hpp"
 
 namespace attest::reference {
+
+/// All rows of a batch member that see one kv head, heads one after the other, each with its query
+/// length of queries; dk and dv have the member's key length of keys. `dlse` may be null.
+/// Nothing where the problem has no backward pass here: with fp8 inputs or a second query.
+std::optional<GradientInputs> read_gradient_inputs(const Inputs& inputs, const ConstTensorRef& dout,
+                                                   const ConstTensorRef& dlse, Index b,
+                                                   Index kv_head);
+
+/// The exact sum of exact numbers: of the dbias or dsink of many rows, heads and batch members.
+Enclosure enclose_sum(std::span<const Enclosure> terms);
 
 /// The exact gradients at one precision; nothing when an input that counts, or a result, is not
 /// finite. Preconditions: the lists have the lengths that attest/gradient_bound.hpp states, and

@@ -216,6 +216,19 @@ class GradientEvaluation {
 
 }  // namespace
 
+Enclosure enclose_sum(std::span<const Enclosure> terms) {
+  free_cache_at_thread_end();
+  using Number = Interval<768>;
+  Number sum = 0;
+  for (const Enclosure& term : terms) {
+    Number around;
+    mpfr_set_d(around.lower(), -term.radius, MPFR_RNDN);  // exact
+    mpfr_set_d(around.upper(), term.radius, MPFR_RNDN);
+    sum += Number(term.high) + Number(term.low) + around;
+  }
+  return to_enclosure<768>(sum);
+}
+
 GradientFacts evaluate_gradients(const GradientInputs& inputs, int bits) {
   free_cache_at_thread_end();
   return bits <= 128   ? GradientEvaluation<128>(inputs).run()

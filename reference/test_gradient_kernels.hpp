@@ -89,7 +89,7 @@ struct KernelForm {
   bool tiled = false;             ///< keys in tiles, rows innermost and backwards, scale first
   bool folded = false;            ///< exp2 with the scale folded in
   bool slope_by_factors = false;  ///< (1 - y)(1 + y) with y straight from tanh
-  std::optional<Format> weight_cast, gradient_cast, output_format;
+  std::optional<Format> weight_cast, gradient_cast, output_format, dk_format, dv_format;
   Fault fault = Fault::none;
 };
 
@@ -140,13 +140,16 @@ class BackwardKernel {
         absorb(i, first, std::min(first + tile, keys_), forward[i], delta[i]);
       }
     for (std::size_t i = 0; i < rows; ++i) sink_gradient(i, forward[i], delta[i]);
+    const std::optional<Format> dk_format = form_.dk_format ? form_.dk_format : form_.output_format;
+    const std::optional<Format> dv_format = form_.dv_format ? form_.dv_format : dk_format;
     for (std::size_t at = 0; at < dq_.size(); ++at)
-      result_.dq[at] =
-          output(form_.fault == Fault::scale_missing_in_dq ? dq_[at] : scaled(dq_[at]));
+      result_.dq[at] = output(form_.fault == Fault::scale_missing_in_dq ? dq_[at] : scaled(dq_[at]),
+                              form_.output_format);
     for (std::size_t at = 0; at < dk_.size(); ++at)
       result_.dk[at] =
-          output(form_.fault == Fault::scale_missing_in_dk ? dk_[at] : scaled(dk_[at]));
-    for (std::size_t at = 0; at < dv_sums_.size(); ++at) result_.dv[at] = output(dv_sums_[at]);
+          output(form_.fault == Fault::scale_missing_in_dk ? dk_[at] : scaled(dk_[at]), dk_format);
+    for (std::size_t at = 0; at < dv_sums_.size(); ++at)
+      result_.dv[at] = output(dv_sums_[at], dv_format);
     return result_;
   }
 
@@ -253,7 +256,7 @@ class BackwardKernel {
         dp = dp + real(row.output_gradient[c]) * value(row.keys[at], c);
       const Real ds = p * (dp - delta);
       Real dx = inputs_.softcap != 0 ? ds * slope(s) : ds;
-      result_.dbias[i * keys_ + j] = output(inputs_.bias_before_softcap ? dx : ds);
+      result_.dbias[i * keys_ + j] = static_cast<double>(inputs_.bias_before_softcap ? dx : ds);
       if (form_.tiled && form_.fault != Fault::scale_missing_in_dk &&
           form_.fault != Fault::scale_missing_in_dq)
         dx = real(inputs_.scale) * dx;
@@ -302,13 +305,14 @@ class BackwardKernel {
     const Real log2_e = real(1.4426950408889634074);
     const Real p = form_.folded ? exp2(fused(real(*row.sink), log2_e, -(forward.lse * log2_e)))
                                 : exp(real(*row.sink) - forward.lse);
-    result_.dsink[i] = output(form_.fault == Fault::sink_sign ? p * delta : -(p * delta));
+    result_.dsink[i] =
+        static_cast<double>(form_.fault == Fault::sink_sign ? p * delta : -(p * delta));
   }
 
   Real scaled(Real sum) const { return form_.tiled ? sum : real(inputs_.scale) * sum; }
-  double output(Real x) const {
+  static double output(Real x, const std::optional<Format>& format) {
     const auto wide = static_cast<double>(x);
-    return form_.output_format ? rounded_to(wide, *form_.output_format) : wide;
+    return format ? rounded_to(wide, *format) : wide;
   }
   static Real cast(Real x, const std::optional<Format>& format) {
     return format ? real(rounded_to(static_cast<double>(x), *format)) : x;
@@ -353,6 +357,8 @@ inline DeclaredGradientAccuracy declared_gradients(const GradientInputs& inputs,
   accuracy.weight_cast = form.weight_cast;
   accuracy.gradient_cast = form.gradient_cast;
   accuracy.output_format = form.output_format;
+  accuracy.dk_format = form.dk_format;
+  accuracy.dv_format = form.dv_format;
   return accuracy;
 }
 

@@ -98,7 +98,9 @@ struct DeclaredGradientAccuracy {
 
   std::optional<Format> weight_cast;    ///< p before it multiplies dout, if it is rounded
   std::optional<Format> gradient_cast;  ///< dx before it multiplies k and q, if it is rounded
-  std::optional<Format> output_format;  ///< of all results, where it is not `format`
+  std::optional<Format> output_format;  ///< of dq, dk and dv, where it is not `format`
+  std::optional<Format> dk_format;      ///< where dk has another format than dq
+  std::optional<Format> dv_format;      ///< where dv has another format than dk
 };
 
 /// What is known exactly of one visible key of one row; upper bounds of magnitudes.
@@ -141,6 +143,17 @@ struct GradientBound {
 
   bool proven() const { return unproven.empty(); }
 };
+
+/// One computed number of a sum over rows, heads or batch members.
+struct GradientTerm {
+  Enclosure exact;
+  double limit = 0;  ///< admissible error of the computed number
+};
+
+/// Admissible error of the sum of terms in any order or tree, as a gradient of a broadcast bias or
+/// of a sink is formed from the dbias or dsink of its rows. Infinite where the sum may overflow.
+double gradient_sum_bound(const DeclaredGradientAccuracy& accuracy,
+                          std::span<const GradientTerm> terms);
 
 /// The bound of every gradient. `forward` bounds, per row, the output and the lse of the forward
 /// pass that the kernel reads, in the format in which it reads them; rows that see nothing and

@@ -26,7 +26,11 @@ class BoundEvaluation {
     tanh_absolute_ = std::max(Wide{accuracy.tanh_absolute_error}, flush_);
     weight_cast_ = rounding_to(accuracy.weight_cast);
     gradient_cast_ = rounding_to(accuracy.gradient_cast);
-    output_ = rounding_to(accuracy.output_format);
+    const std::optional<Format> dk_format =
+        accuracy.dk_format ? accuracy.dk_format : accuracy.output_format;
+    dq_output_ = rounding_to(accuracy.output_format);
+    dk_output_ = rounding_to(dk_format);
+    dv_output_ = rounding_to(accuracy.dv_format ? accuracy.dv_format : dk_format);
     scale_ = std::abs(Wide{inputs_.scale});
     bound_.limit = Gradients<double>::of_size(inputs_, 0.0);
     dk_.resize(inputs_.k.size());
@@ -67,7 +71,8 @@ class BoundEvaluation {
   }
 
   Rounding rounding_to(const std::optional<Format>& format) const {
-    if (!format) return {};
+    // A number of the arithmetic is not rounded again.
+    if (!format || *format == accuracy_.format) return {};
     return {format->unit_roundoff, flush_ > 0 ? format->min_normal : format->rounding_underflow,
             format->max_finite};
   }
@@ -217,7 +222,7 @@ class BoundEvaluation {
       expect_finite(dx_cast.size() * std::max<Wide>(scale_, 1), gradient_cast_.max_finite,
                     "a gradient of a score may overflow its format");
       finish(bound_.limit.dbias[i * static_cast<std::size_t>(inputs_.keys) + j],
-             inputs_.bias_before_softcap ? dx : ds);
+             inputs_.bias_before_softcap ? dx : ds, {});
       for (std::size_t c = 0; c < d; ++c) {
         dq[c].add(dx_cast, inputs_.k[j * d + c]);
         dk_[j * d + c].add(dx_cast, row.q[c]);
@@ -226,13 +231,13 @@ class BoundEvaluation {
     }
     for (std::size_t c = 0; c < d; ++c)
       finish(bound_.limit.dq[i * d + c],
-             scaled_sum(dq[c], facts_.exact.dq[i * d + c], accuracy_.key_additions));
+             scaled_sum(dq[c], facts_.exact.dq[i * d + c], accuracy_.key_additions), dq_output_);
     if (row.sink) {
       const Computed sink{std::abs(Wide{*row.sink}), read_};
       const Computed p = weight(facts.sink_probability,
                                 log_error(facts.sink_log_probability, sink, lse_size, lse_error));
       finish(bound_.limit.dsink[i],
-             product(p, difference, Wide{facts.sink_probability} * difference.magnitude));
+             product(p, difference, Wide{facts.sink_probability} * difference.magnitude), {});
     }
   }
 
@@ -257,23 +262,25 @@ class BoundEvaluation {
     for (std::size_t at = 0; at < dk_.size(); ++at)
       if (dk_[at].terms > 0)
         finish(bound_.limit.dk[at],
-               scaled_sum(dk_[at], facts_.exact.dk[at], accuracy_.row_additions));
+               scaled_sum(dk_[at], facts_.exact.dk[at], accuracy_.row_additions), dk_output_);
     for (std::size_t at = 0; at < dv_.size(); ++at) {
       const TermSum& sum = dv_[at];
       if (sum.terms == 0) continue;
       const Wide g = growth(path(sum, accuracy_.row_additions, 0));
       expect_finite(sum.magnitude * (1 + g), "a sum of the gradient of v may overflow");
-      finish(bound_.limit.dv[at], {magnitude_upper(facts_.exact.dv[at]),
-                                   sum.error + g * sum.magnitude + read_ * sum.weights +
-                                       (1 + g) * dot_underflow(sum.terms)});
+      finish(bound_.limit.dv[at],
+             {magnitude_upper(facts_.exact.dv[at]), sum.error + g * sum.magnitude +
+                                                        read_ * sum.weights +
+                                                        (1 + g) * dot_underflow(sum.terms)},
+             dv_output_);
     }
   }
 
   /// Rounding to the output format, and of this evaluation.
-  void finish(double& limit, const Computed& value) {
-    expect_finite(value.size(), std::min(output_.max_finite, accuracy_.format.max_finite),
+  void finish(double& limit, const Computed& value, const Rounding& output) {
+    expect_finite(value.size(), std::min(output.max_finite, accuracy_.format.max_finite),
                   "a gradient may overflow its format");
-    limit = static_cast<double>(cast(value, output_).error * kEvaluationSlack) * kEvaluationSlack +
+    limit = static_cast<double>(cast(value, output).error * kEvaluationSlack) * kEvaluationSlack +
             kSmallestNumber;
   }
 
@@ -284,12 +291,29 @@ class BoundEvaluation {
   Wide read_ = 0;     ///< absolute error of reading a stored number
   Wide product_ = 0;  ///< absolute error of a multiplication or division
   Wide exp_absolute_ = 0, tanh_absolute_ = 0, scale_ = 0;
-  Rounding weight_cast_, gradient_cast_, output_;
+  Rounding weight_cast_, gradient_cast_, dq_output_, dk_output_, dv_output_;
   GradientBound bound_;
   std::vector<TermSum> dk_, dv_;
 };
 
 }  // namespace
+
+double gradient_sum_bound(const DeclaredGradientAccuracy& accuracy,
+                          std::span<const GradientTerm> terms) {
+  Wide limits = 0;
+  Wide computed = 0;
+  for (const GradientTerm& term : terms) {
+    limits += term.limit;
+    computed += magnitude_upper(term.exact) + term.limit;
+  }
+  const auto additions = static_cast<Wide>(std::max<std::size_t>(terms.size(), 1) - 1);
+  const Wide growth = std::expm1(additions * Wide{accuracy.format.unit_roundoff});
+  if (!(computed * (1 + growth) < Wide{accuracy.format.max_finite} / 2)) return kInfinity;
+  const Wide flush =
+      accuracy.underflow == Underflow::gradual ? 0 : Wide{accuracy.format.min_normal};
+  const Wide error = limits + growth * computed + (1 + growth) * additions * flush;
+  return error == 0 ? 0 : static_cast<double>(error * kEvaluationSlack) + kSmallestNumber;
+}
 
 GradientBound gradient_bound(const DeclaredGradientAccuracy& accuracy, const GradientFacts& facts,
                              std::span<const RowBound> forward) {
