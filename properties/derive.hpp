@@ -15,6 +15,10 @@ Case with_fitting_tiling(Case from);
 /// are gone.
 Case single_member(const Case& from, Index b);
 
+/// Every batch member a second time behind the first ones, with other values.
+/// Precondition: densely stored, forward only.
+Case with_strangers(const Case& on);
+
 /// The keys at the given positions, in that order (repeats allowed), with their columns of masks
 /// and bias. What counts positions (causal, window, ALiBi ...) counts the new ones. Precondition:
 /// no key_lengths.

@@ -192,8 +192,9 @@ Verdict storage_ragged_members(const Kernel& kernel, const Case& given) {
 }
 
 Verdict batch_row_position(const Kernel& kernel, const Case& given) {
-  const Case on = forward_only(given);
-  if (on.problem.batch < 2) return Verdict::weak("there was nothing to compare");
+  // A member that is alone gets a neighbour.
+  const Case on = given.problem.batch == 1 ? with_strangers(densely_stored(forward_only(given)))
+                                           : forward_only(given);
   const Outputs before = run_kernel(kernel, on);
   if (const auto verdict = stopped(before, on)) return *verdict;
   const Index batch = on.problem.batch;

@@ -47,38 +47,6 @@ std::vector<Index> shuffled_keys(Index n) {
   return keys;
 }
 
-/// The numbers of every batch member a second time.
-template <class Value>
-void double_members(std::vector<Value>& of_members) {
-  const std::size_t size = of_members.size();
-  of_members.reserve(2 * size);
-  for (std::size_t i = 0; i < size; ++i) of_members.push_back(of_members[i]);
-}
-
-/// Every batch member a second time behind the first ones, with other values.
-/// Precondition: densely stored, forward only.
-Case with_strangers(const Case& on) {
-  const Index batch = on.problem.batch;
-  Case both = on;
-  Problem& problem = both.problem;
-  problem.batch = 2 * batch;
-  double_members(problem.key_lengths);
-  double_members(problem.query_lengths);
-  if (problem.descales)
-    for (auto* const factors : {&problem.descales->q, &problem.descales->k, &problem.descales->v})
-      if (factors->size() > 1) double_members(*factors);
-  for (const CaseTensor& of : case_tensors()) {
-    const Tensor& tensor = on.*of.tensor;
-    const Extents extents = of.extents(problem);
-    if (extents == tensor.extents()) continue;  // it has no members
-    both.*
-        of.tensor = filled(tensor.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
-      return b < batch ? tensor.get(b, h, row, column) : 3 - tensor.get(b - batch, h, row, column);
-    });
-  }
-  return both;
-}
-
 /// A single query has no neighbour: the first batch member with the same query twice.
 Case with_twin_query(const Case& on) {
   const Case member = rearrangeable(on);

@@ -1,6 +1,7 @@
 // Units in the last place of a dtype.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,7 +16,11 @@ inline double ulp_at(double value, Dtype dtype) {
     return static_cast<double>(std::nextafter(size, std::numeric_limits<float>::infinity()) - size);
   }
   const double size = std::abs(value);
-  return std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
+  if (dtype == Dtype::f64)
+    return std::nextafter(size, std::numeric_limits<double>::infinity()) - size;
+  const Format format = format_of(dtype);
+  const double binade = std::max(size, format.min_normal);
+  return std::ldexp(2 * format.unit_roundoff, std::ilogb(binade));
 }
 
 }  // namespace attest::cli
