@@ -11,7 +11,7 @@ get_filename_component(SOURCE_DIR "${SOURCE_DIR}" ABSOLUTE)
 # A permission is a header, or a prefix if it ends in `/`; `!` forbids; `std` is <name> without `/`
 # and `.h`. A file may always include its neighbours by their bare names.
 set(tests "gtest/ gmock/ rapidcheck/ rapidcheck.h")
-set(facts "attest/accuracy.hpp attest/dtype.hpp attest/enclosure.hpp attest/error_bound.hpp \
+set(facts "attest/accuracy.hpp attest/dtype.hpp attest/element.hpp attest/enclosure.hpp attest/error_bound.hpp \
 attest/gradient_bound.hpp attest/mask.hpp attest/policy.hpp attest/problem.hpp attest/status.hpp attest/tensor.hpp attest/tensor_view.hpp")
 set(system "unistd.h fcntl.h sys/")
 
@@ -28,11 +28,13 @@ set(ARROWS
   "reference      | ^reference/           | std reference/ ${facts}"
   "+mpfr          | ^reference/([^/]*mpfr[^/]*[.]cpp|interval[^/]*[.]hpp)$ | mpfr.h gmp.h"
   "+tests         | ^reference/[^/]*mpfr_test[.]cpp$ | boost/"
+  "+tests         | ^reference/[^/]*_test[.]cpp$ | attest/random.hpp"
   "+simd          | ^reference/((oracle_fast|exp_)[^/]*|[^/]*-inl[.]h)$ | hwy/"
   "mutants        | ^properties/mutants/  | std attest/ tensors/ kernels/ properties/ mutants/ \
                                             reference/oracle.hpp"
   "properties     | ^properties/          | std attest/ tensors/ properties/ reference/oracle.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
+  "+memory        | ^properties/sparse_tensor[.]cpp$ | ${system}"
   "+generators    | ^properties/generate_rapidcheck[.] | rapidcheck/ rapidcheck.h \
                                             properties/generate_rapidcheck.hpp"
   "+tests         | ^properties/[^/]*_test[.]cpp$ | kernels/registry.hpp mutants/ \

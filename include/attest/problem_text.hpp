@@ -41,6 +41,7 @@
 // queries and keys alike, or queries/keys. PAGES are the pages of one batch member, joined by ',',
 // N the pages of the cache; paged:P alone gives every member the next free pages in order, and
 // random:SEED the same pages shuffled, with a few more that hold nothing.
+// A word that an order leaves out (bias, alibi, mask) comes after cap.
 // A STEP is a leaf number or '+'. Q, K, V of lit: are numbers in the order batch, head, row,
 // column; 'nan', 'inf' and '-inf' are numbers. V is empty with v=view(k). NAME is bias, sink, qv,
 // dout or dlse, each tensor that the problem has, in this order. real:NAME:0 begins at the first

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands.hpp"
+#include "cli/list_vocabulary.hpp"
 #include "kernels/registry.hpp"
 #include "mutants/mutants.hpp"
 #include "properties/laws.hpp"
@@ -42,19 +43,17 @@ int list_command(const std::string& what) {
   else if (what == "families")
     list_families();
   else if (what == "masks")
-    fmt::print(
-        "none\ncausal:tl       query i sees key j iff j <= i\n"
-        "causal:br       j <= i + key_length - seq_q\n"
-        "causal:off=N    j <= i + N\n"
-        "bits:ROWS       the bit of (i, j) is 1; rows joined by '/', one row serves all\n"
-        "A+B             both\n");
+    list_masks();
+  else if (what == "features")
+    list_features();
   else if (what == "tiers")
     fmt::print("smoke     20 cases a law\nci        200 cases a law\nnightly   5000 cases a law\n");
   else if (what == "dtypes")
-    fmt::print("f32\nf64\n");
+    list_dtypes();
   else
-    return usage("list knows kernels, mutants, laws, families, masks, tiers, dtypes; not '" + what +
-                 "'");
+    return usage(
+        "list knows kernels, mutants, laws, families, masks, features, tiers, dtypes; not '" +
+        what + "'");
   return all_good;
 }
 

@@ -90,7 +90,7 @@ struct VariantCase {
     const StoredRow at = stored_key(problem, b, key);
     for (Index c = 0; c < tensor.extents()[3]; ++c) tensor.set(at.b, kv_head, at.row, c, value);
   }
-  /// The same number everywhere in q, k, qv (where there is one), bias and sink.
+  /// The same number everywhere in q, and in k.
   void set_scores(double q_value, double k_value) {
     for_each_query(problem, [&](Index b, Index h, Index query) {
       for (Index c = 0; c < problem.head_dim; ++c) set_row(q, {b, h, query}, c, q_value);
