@@ -33,6 +33,7 @@ set(ARROWS
   "mutants        | ^properties/mutants/  | std attest/ tensors/ kernels/ properties/ mutants/ \
                                             reference/oracle.hpp"
   "properties     | ^properties/          | std attest/ tensors/ properties/ reference/oracle.hpp \
+                                            reference/gradients.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "+memory        | ^properties/sparse_tensor[.]cpp$ | ${system}"
   "+generators    | ^properties/generate_rapidcheck[.] | rapidcheck/ rapidcheck.h \
