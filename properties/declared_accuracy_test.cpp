@@ -76,8 +76,8 @@ TEST(DeclaredPairs, AreNotAskedForWhatTheyDoNotPromise) {
     const auto of_field = [&](const mutants::DeclaredPair& pair) { return pair.field == field; };
     const auto pair = std::find_if(pairs().begin(), pairs().end(), of_field);
     SeededDraw draw(case_seed(kSeed, *find_law(law), 0));
-    const Verdict verdict =
-        check_case(*pair->honest, *find_law(law), draw_case(draw, CaseLimits{{Dtype::f64}}));
+    const Verdict verdict = check_case(*pair->honest, *find_law(law),
+                                       draw_case(draw, CaseLimits{.dtypes = {Dtype::f64}}));
     EXPECT_FALSE(verdict.reason.empty());
     return verdict.outcome;
   };

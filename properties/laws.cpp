@@ -168,6 +168,8 @@ constexpr std::array kLaws{
         "no poison left in out and lse, all poison left around them", contract_outputs_written},
     Law{"contract.strides", "Other strides change no bit.",
         "out(spread tensors) = out(dense tensors)", contract_strides},
+    Law{"contract.wide_strides", "Elements that lie more than 2^32 elements apart change no bit.",
+        "out(tensors in sparse address space) = out(dense tensors)", contract_wide_strides},
     Law{"contract.repeat_bits", "The same call gives the same bits.", "out = out",
         contract_repeat_bits},
 };

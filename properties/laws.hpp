@@ -109,6 +109,7 @@ Verdict assume_log_error(const Kernel& kernel, const Case& on);
 Verdict contract_inputs_untouched(const Kernel& kernel, const Case& on);
 Verdict contract_outputs_written(const Kernel& kernel, const Case& on);
 Verdict contract_strides(const Kernel& kernel, const Case& on);
+Verdict contract_wide_strides(const Kernel& kernel, const Case& on);
 Verdict contract_repeat_bits(const Kernel& kernel, const Case& on);
 
 }  // namespace attest::properties

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "reference/visibility.hpp"
+#include "reference/oracle.hpp"
 
 namespace attest::properties {
 namespace {

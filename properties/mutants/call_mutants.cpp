@@ -85,6 +85,19 @@ class ReadsKeysOfLastMember : public WrappedKernel {
   }
 };
 
+/// As if offsets were computed in 32 bits.
+class OffsetsOf32Bits : public WrappedKernel {
+ public:
+  using WrappedKernel::WrappedKernel;
+  Status run(const Problem& problem, const Tiling& tiling,
+             const ForwardViews& views) const override {
+    ForwardViews changed = views;
+    for (Index& stride : changed.k.strides)
+      stride = static_cast<Index>(static_cast<std::uint32_t>(stride));
+    return correct().forward(problem, tiling, changed);
+  }
+};
+
 class IgnoresColumnStride : public WrappedKernel {
  public:
   using WrappedKernel::WrappedKernel;
@@ -198,6 +211,8 @@ void append_call_mutants(std::vector<Mutant>& mutants) {
       "symmetry.head_independence"));
   mutants.push_back(wrapped<IgnoresColumnStride>(
       "ignores_column_stride", "the columns of v are taken as adjacent", "contract.strides"));
+  mutants.push_back(wrapped<OffsetsOf32Bits>(
+      "offsets_of_32_bits", "the strides of k are taken modulo 2^32", "contract.wide_strides"));
   mutants.push_back(wrapped<AccumulatorNotCleared>(
       "accumulator_not_cleared", "a row starts with the result of the row before it",
       "symmetry.row_independence"));
