@@ -2,6 +2,7 @@
 // absorbed by the kernel's own operations.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,17 +11,15 @@
 
 namespace attest::properties {
 
-/// The first of the rows that see the most keys.
+/// The first of the rows that see the most keys. Precondition: there is a row.
 inline RowIndex fullest_row(const Problem& problem) {
-  RowIndex fullest;
-  std::size_t most = 0;
-  for_each_row(problem, [&](const RowIndex& row) {
-    const std::size_t seen = reference::visible_keys(problem, row.batch, row.query).size();
-    if (seen <= most) return;
-    most = seen;
-    fullest = row;
-  });
-  return fullest;
+  const std::vector<RowIndex> rows = all_rows(problem);
+  const auto seen = [&](const RowIndex& row) {
+    return reference::visible_keys(problem, row.batch, row.query).size();
+  };
+  return *std::max_element(
+      rows.begin(), rows.end(),
+      [&](const RowIndex& left, const RowIndex& right) { return seen(left) < seen(right); });
 }
 
 /// One row of the case with given scores: q = 1, k(j, 0) is the score, scale 1, in the type of the
