@@ -46,6 +46,12 @@ constexpr std::array kLaws{
         "An infinite lse that the kernel does not declare is refused or taken for emptiness; it is "
         "never merged.",
         "join((0, +-inf), x) is an error or x", merge_foreign_empty},
+    Law{"merge.split_outputs",
+        "The outputs of kv splits, each computed alone and the sink counted by the first, join to "
+        "the output of the whole row.",
+        "|join((out, lse) of splits) - o| <= B4 of their bounds (Theorem 4); also for more splits "
+        "than keys and an empty first one",
+        merge_split_outputs},
     Law{"merge.narrow_parts",
         "Parts that were rounded to bf16 lose this rounding once, however many are joined.",
         "|out(parts) - o| <= B4 with B_i = |part_i - o_i| (Theorem 4)", merge_narrow_parts},

@@ -43,6 +43,7 @@ Verdict merge_pairs_agree(const Kernel& kernel, const Case& on);
 Verdict merge_pairs_tree(const Kernel& kernel, const Case& on);
 Verdict merge_empty_part(const Kernel& kernel, const Case& on);
 Verdict merge_foreign_empty(const Kernel& kernel, const Case& on);
+Verdict merge_split_outputs(const Kernel& kernel, const Case& on);
 Verdict merge_narrow_parts(const Kernel& kernel, const Case& on);
 Verdict merge_summary_bound(const Kernel& kernel, const Case& on);
 

@@ -13,6 +13,7 @@ std::span<const Mutant> all() {
     append_assumption_mutants(made);
     append_declared_mutants(made);
     append_weight_mutants(made);
+    append_problem_mutants(made);
     append_variant_mutants(made);
     return made;
   }();

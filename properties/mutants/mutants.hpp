@@ -31,6 +31,7 @@ void append_call_mutants(std::vector<Mutant>& mutants);
 void append_assumption_mutants(std::vector<Mutant>& mutants);
 void append_declared_mutants(std::vector<Mutant>& mutants);
 void append_weight_mutants(std::vector<Mutant>& mutants);
+void append_problem_mutants(std::vector<Mutant>& mutants);
 void append_variant_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants

@@ -5,19 +5,13 @@
 
 #include "attest/storage.hpp"
 #include "kernels/kernels.hpp"
+#include "mutants/changed_problem.hpp"
 #include "mutants/tiled_mutant.hpp"
 
 namespace attest::mutants {
 namespace {
 
 using kernels::RowContext;
-
-KernelDescription describe_with(std::string_view name, std::string_view mistake,
-                                std::vector<Feature> features) {
-  KernelDescription description = describe(name, mistake);
-  description.capabilities.features = std::move(features);
-  return description;
-}
 
 template <class Real>
 struct LooksAtEveryTile : kernels::TiledSteps<Real> {
@@ -56,39 +50,6 @@ Mutant with_features(KernelDescription description, std::string_view killed_by) 
   return {
       std::make_unique<kernels::TiledKernel<Steps>>(std::move(description), SummaryScope::split),
       killed_by};
-}
-
-/// Computes another problem on the same tensors.
-class ChangesTheProblem : public Kernel {
- public:
-  ChangesTheProblem(KernelDescription description, void (*change)(Problem&))
-      : description_(std::move(description)), change_(change) {}
-
-  const KernelDescription& description() const override { return description_; }
-  DeclaredAccuracy accuracy(const Problem& problem) const override {
-    return correct_->accuracy(problem);
-  }
-  Status forward(const Problem& problem, const Tiling& tiling,
-                 const ForwardViews& views) const override {
-    if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
-      return status;
-    Problem changed = problem;
-    change_(changed);
-    return correct_->forward(changed, tiling, views);
-  }
-
- protected:
-  const Kernel& correct() const { return *correct_; }
-
- private:
-  KernelDescription description_;
-  void (*change_)(Problem&);
-  std::unique_ptr<Kernel> correct_ = kernels::make_scalar_tree();
-};
-
-Mutant changed_problem(KernelDescription description, void (*change)(Problem&),
-                       std::string_view killed_by) {
-  return {std::make_unique<ChangesTheProblem>(std::move(description), change), killed_by};
 }
 
 void relative_as_column(Problem& problem) {

@@ -91,6 +91,8 @@ class TiledSteps : public SummaryOps<Real> {
                         const TensorView<const Real>& /*v*/, std::span<Real> output) const {
     attest::finalize(summary, output);
   }
+  /// How often the sink of a row of `units` summaries counts.
+  virtual Index times_of_sink(std::size_t /*units*/) const { return 1; }
   /// Whether the row is written at all.
   virtual bool writes(const Summary&) const { return true; }
 
@@ -146,7 +148,9 @@ class TiledForward {
     if (sinks_.empty()) return write(row, of_keys, of_keys);
     // The sink is merged last: counted once, whatever the units are.
     const Real logit = sinks_[static_cast<std::size_t>(row.h)];
-    const RowSummary<Real> whole = steps_.merge(of_keys, sink_summary(logit, problem_.head_dim_v));
+    RowSummary<Real> whole = of_keys;
+    for (Index times = steps_.times_of_sink(units_.size()); times > 0; --times)
+      whole = steps_.merge(whole, sink_summary(logit, problem_.head_dim_v));
     write(row, whole, problem_.sink->in_lse ? whole : of_keys);
   }
 
