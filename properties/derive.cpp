@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "attest/random.hpp"
 #include "properties/spell_out.hpp"
 
 namespace attest::properties {
@@ -257,6 +258,26 @@ Case with_values(Case from, Tensor Case::*tensor, const ElementRule& element) {
   share_values(from);
   becomes_literal(from);
   return from;
+}
+
+KvStorage shuffled_pages(const Problem& problem, Index page_size, std::uint64_t seed) {
+  KvStorage kv;
+  kv.kind = KvStorage::Kind::paged;
+  kv.page_size = page_size;
+  kv.pages = 1;
+  std::vector<Index> needed;
+  for (Index b = 0; b < problem.batch; ++b) {
+    needed.push_back((problem.key_length(b) + page_size - 1) / page_size);
+    kv.pages += needed.back();
+  }
+  std::vector<Index> free = all_keys(kv.pages);
+  SplitMix64 random(seed);
+  for (std::size_t i = free.size(); i > 1; --i) std::swap(free[i - 1], free[random.below(i)]);
+  for (const Index count : needed) {
+    kv.page_table.emplace_back(free.end() - count, free.end());
+    free.resize(free.size() - static_cast<std::size_t>(count));
+  }
+  return kv;
 }
 
 }  // namespace attest::properties

@@ -2,6 +2,7 @@
 // values, is valid, and keeps its tiling as far as that still fits.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "properties/case.hpp"
@@ -41,6 +42,9 @@ Case with_hidden_query(Case from, Index query);
 
 /// The same case with other values of one tensor. A v that was a view of k becomes one of its own.
 Case with_values(Case from, Tensor Case::*tensor, const ElementRule& element);
+
+/// Every member its own pages of `page_size` slots, shuffled, one page more than needed.
+KvStorage shuffled_pages(const Problem& problem, Index page_size, std::uint64_t seed);
 
 /// The keys first .. n-1.
 std::vector<Index> all_keys(Index n);

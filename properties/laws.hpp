@@ -95,6 +95,24 @@ Verdict symmetry_duplicate_keys(const Kernel& kernel, const Case& on);
 Verdict bound_out(const Kernel& kernel, const Case& on);
 Verdict bound_lse(const Kernel& kernel, const Case& on);
 
+// gradient: the backward pass. A case without one is given one; docs/numerics.md has the formulas.
+Verdict gradient_dq(const Kernel& kernel, const Case& on);
+Verdict gradient_dk(const Kernel& kernel, const Case& on);
+Verdict gradient_dv(const Kernel& kernel, const Case& on);
+Verdict gradient_dbias(const Kernel& kernel, const Case& on);
+Verdict gradient_dsink(const Kernel& kernel, const Case& on);
+Verdict gradient_masked_rows(const Kernel& kernel, const Case& on);
+Verdict gradient_score_sum(const Kernel& kernel, const Case& on);
+Verdict gradient_value_sum(const Kernel& kernel, const Case& on);
+Verdict gradient_constant_values(const Kernel& kernel, const Case& on);
+Verdict gradient_adjoint(const Kernel& kernel, const Case& on);
+Verdict gradient_linear_in_dout(const Kernel& kernel, const Case& on);
+Verdict gradient_group_sum(const Kernel& kernel, const Case& on);
+Verdict gradient_tiling(const Kernel& kernel, const Case& on);
+Verdict gradient_storage(const Kernel& kernel, const Case& on);
+Verdict gradient_written(const Kernel& kernel, const Case& on);
+Verdict gradient_repeat_bits(const Kernel& kernel, const Case& on);
+
 // assume: what the bounds take for granted, and what a kernel says of itself (section 2 of
 // docs/numerics.md). These laws make a probe of their own out of the shape of the case.
 Verdict assume_exp_of_zero(const Kernel& kernel, const Case& on);

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "attest/random.hpp"
 #include "properties/combine.hpp"
 #include "properties/derive.hpp"
 #include "properties/judge.hpp"
@@ -25,27 +24,6 @@ Verdict same_in_storage(const Kernel& kernel, const Case& stored, const Outputs&
   for_each_row(stored.problem,
                [&](const RowIndex& row) { same_row_bits(tally, row, outputs, dense, reason); });
   return tally.verdict();
-}
-
-/// Every member its own pages of `page_size` slots, shuffled, one page more than needed.
-KvStorage shuffled_pages(const Problem& problem, Index page_size, std::uint64_t seed) {
-  KvStorage kv;
-  kv.kind = KvStorage::Kind::paged;
-  kv.page_size = page_size;
-  kv.pages = 1;
-  std::vector<Index> needed;
-  for (Index b = 0; b < problem.batch; ++b) {
-    needed.push_back((problem.key_length(b) + page_size - 1) / page_size);
-    kv.pages += needed.back();
-  }
-  std::vector<Index> free = all_keys(kv.pages);
-  SplitMix64 random(seed);
-  for (std::size_t i = free.size(); i > 1; --i) std::swap(free[i - 1], free[random.below(i)]);
-  for (const Index count : needed) {
-    kv.page_table.emplace_back(free.end() - count, free.end());
-    free.resize(free.size() - static_cast<std::size_t>(count));
-  }
-  return kv;
 }
 
 /// The same memory with another number wherever nothing is stored.

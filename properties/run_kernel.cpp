@@ -48,11 +48,6 @@ Outputs unpacked(const Problem& problem, Outputs stored) {
   return stored;
 }
 
-/// Poisoned gradients in storage, and the views of a call that writes them.
-struct StoredGradients {
-  Tensor dq, dk, dv, dbias, dsink;
-};
-
 StoredGradients poisoned_gradients(const Problem& problem) {
   StoredGradients gradients;
   gradients.dq = poisoned_rows(problem, problem.dtype, problem.head_dim);
@@ -97,31 +92,55 @@ double Outputs::lse_at(const RowIndex& row) const {
   return static_cast<double>(static_cast<long double>(first) + std::log(sum));
 }
 
-GradientOutputs run_backward(const Kernel& kernel, const Case& on) {
-  Case asked = on;
-  asked.problem.lse = LseForm::natural;
+namespace {
+
+/// The problem of a backward call, and of the forward call before it.
+Case with_natural_lse(Case on) {
+  on.problem.lse = LseForm::natural;
+  return on;
+}
+
+}  // namespace
+
+BackwardInputs store(const Case& of, const Outputs& forward) {
+  return {store(of), pack_rows(of.problem, forward.out), pack_rows(of.problem, forward.lse)};
+}
+
+StoredGradients run_stored_backward(const Kernel& kernel, const Case& on,
+                                    const BackwardInputs& inputs) {
+  const Case asked = with_natural_lse(on);
   const Problem& problem = asked.problem;
-  const StoredInputs inputs = store(asked);
-  Outputs stored = run_stored(kernel, asked, forward_views(problem, inputs));
-  GradientOutputs outputs;
-  outputs.status = stored.status;
-  if (!stored.status.ok()) return outputs;
   StoredGradients gradients = poisoned_gradients(problem);
-  BackwardViews views = backward_views(problem, inputs);
-  views.out = std::as_const(stored.out).ref();
-  views.lse = std::as_const(stored.lse).ref();
+  BackwardViews views = backward_views(problem, inputs.inputs);
+  views.out = inputs.out.ref();
+  views.lse = inputs.lse.ref();
   views.dq = gradients.dq.ref();
   views.dk = gradients.dk.ref();
   views.dv = gradients.dv.ref();
   views.dbias = optional_view(gradients.dbias);
   views.dsink = optional_view(gradients.dsink);
-  outputs.status = kernel.backward(problem, asked.tiling, views);
-  outputs.forward = unpacked(problem, std::move(stored));
-  outputs.dq = unpack_rows(problem, std::move(gradients.dq));
-  outputs.dk = unpack_keys(problem, std::move(gradients.dk));
-  outputs.dv = unpack_keys(problem, std::move(gradients.dv));
-  outputs.dbias = std::move(gradients.dbias);
-  outputs.dsink = std::move(gradients.dsink);
+  gradients.status = kernel.backward(problem, asked.tiling, views);
+  return gradients;
+}
+
+GradientOutputs run_backward(const Kernel& kernel, const Case& on, Outputs forward) {
+  StoredGradients stored = run_stored_backward(kernel, on, store(on, forward));
+  GradientOutputs outputs;
+  outputs.status = stored.status;
+  outputs.forward = std::move(forward);
+  outputs.dq = unpack_rows(on.problem, std::move(stored.dq));
+  outputs.dk = unpack_keys(on.problem, std::move(stored.dk));
+  outputs.dv = unpack_keys(on.problem, std::move(stored.dv));
+  outputs.dbias = std::move(stored.dbias);
+  outputs.dsink = std::move(stored.dsink);
+  return outputs;
+}
+
+GradientOutputs run_backward(const Kernel& kernel, const Case& on) {
+  Outputs forward = run_kernel(kernel, with_natural_lse(on));
+  if (forward.status.ok()) return run_backward(kernel, on, std::move(forward));
+  GradientOutputs outputs;
+  outputs.status = forward.status;
   return outputs;
 }
 

@@ -57,6 +57,26 @@ Outputs run_kernel(const Kernel& kernel, const Case& on, const StoredInputs& inp
 /// Precondition: on.problem.backward.
 GradientOutputs run_backward(const Kernel& kernel, const Case& on);
 
+/// The backward pass alone, on these results of a forward pass.
+GradientOutputs run_backward(const Kernel& kernel, const Case& on, Outputs forward);
+
+/// What a backward call reads, in storage.
+struct BackwardInputs {
+  StoredInputs inputs;
+  Tensor out, lse;
+};
+BackwardInputs store(const Case& of, const Outputs& forward);
+
+/// Gradients as a kernel wrote them, in storage.
+struct StoredGradients {
+  Status status = {};
+  Tensor dq = {}, dk = {}, dv = {}, dbias = {}, dsink = {};
+};
+
+/// The kernel gets this memory; tensors of the case are not read.
+StoredGradients run_stored_backward(const Kernel& kernel, const Case& on,
+                                    const BackwardInputs& inputs);
+
 /// The verdict for a run that gave no outputs; nothing when it did give some.
 std::optional<Verdict> stopped(const Status& status, const Case& on);
 inline std::optional<Verdict> stopped(const Outputs& outputs, const Case& on) {

@@ -15,6 +15,8 @@ std::span<const Mutant> all() {
     append_weight_mutants(made);
     append_problem_mutants(made);
     append_variant_mutants(made);
+    append_gradient_mutants(made);
+    append_gradient_call_mutants(made);
     return made;
   }();
   return mutants;

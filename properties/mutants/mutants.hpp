@@ -33,5 +33,7 @@ void append_declared_mutants(std::vector<Mutant>& mutants);
 void append_weight_mutants(std::vector<Mutant>& mutants);
 void append_problem_mutants(std::vector<Mutant>& mutants);
 void append_variant_mutants(std::vector<Mutant>& mutants);
+void append_gradient_mutants(std::vector<Mutant>& mutants);
+void append_gradient_call_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants

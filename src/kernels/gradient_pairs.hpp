@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attest/kernel.hpp"
+#include "kernels/backward_steps.hpp"
 #include "kernels/input_rows.hpp"
 #include "kernels/result_rows.hpp"
 #include "kernels/row_access.hpp"
@@ -13,30 +14,13 @@
 
 namespace attest::kernels {
 
-/// A row that sees something; good until the next one is read.
-template <class Real>
-struct QueryRow {
-  RowIndex index;
-  std::span<const Real> q;
-  std::span<const Real> output_gradient;
-  Real lse = 0;
-  Real delta = 0;  ///< D = dout . out - dlse
-};
-
-/// A visible pair; good until the next one is formed.
-template <class Real>
-struct PairGradient {
-  Real weight = 0;         ///< p
-  Real bias_gradient = 0;  ///< ds, or dx where the bias is added before the softcap
-  Real dot_gradient = 0;   ///< dx, without the scale
-  std::span<const Real> k;
-};
-
 template <class Real>
 class GradientPairs {
  public:
-  GradientPairs(const Problem& problem, const BackwardViews& views)
-      : problem_(problem),
+  GradientPairs(const BackwardSteps<Real>& steps, const Problem& problem,
+                const BackwardViews& views)
+      : steps_(steps),
+        problem_(problem),
         views_(views),
         inputs_(problem, {views.q, views.k, views.v}),
         terms_(problem, views.bias),
@@ -54,38 +38,49 @@ class GradientPairs {
     const RowPlace at = place(row);
     const Real product =
         dot(read_row(views_.dout, at, dout_buffer_), read_row(views_.out, at, out_buffer_));
-    if (!problem_.backward->dlse) return product;
-    return product - read_element<Real>(views_.dlse, at, 0);
+    return steps_.delta(product, lse_gradient(at));
   }
   QueryRow<Real> row(const RowIndex& index, Real delta) {
     const RowPlace at = place(index);
     return {index, inputs_.query(index, q_buffer_), read_row(views_.dout, at, dout_buffer_),
-            read_element<Real>(views_.lse, at, 0), delta};
+            read_element<Real>(views_.lse, place(steps_.lse_row(problem_, index)), 0), delta};
   }
   /// Precondition: the row sees the key.
   PairGradient<Real> pair(const QueryRow<Real>& row, Index key) {
     const Index b = row.index.batch;
     const Index kv_head = problem_.kv_head(row.index.head);
     const std::span<const Real> k = inputs_.key(b, kv_head, key, k_buffer_);
-    const Real capped = terms_.capped(row.index, key, scaled_dot(row.q, k, scale_));
-    const Real weight = std::exp(terms_.finished(row.index, key, capped) - row.lse);
+    ScoreStages<Real> score;
+    score.scaled_dot = scaled_dot(row.q, k, scale_);
+    score.capped = terms_.capped(row.index, key, score.scaled_dot);
+    score.finished = terms_.finished(row.index, key, score.capped);
+    const Real weight = steps_.weight(score.finished, row.lse);
     const Real value_dot = dot(row.output_gradient, inputs_.value(b, kv_head, key, v_buffer_));
     const Real score_gradient = weight * (value_dot - row.delta);
-    const Real dot_gradient = score_gradient * terms_.slope(capped);
-    return {weight, bias_is_capped_ ? dot_gradient : score_gradient, dot_gradient, k};
+    const Real dot_gradient = score_gradient * steps_.slope(terms_, score);
+    PairGradient<Real> pair{weight, bias_is_capped_ ? dot_gradient : score_gradient, dot_gradient,
+                            k};
+    steps_.finish(problem_, row, key, pair);
+    return pair;
   }
   /// Gradient of the sink of a row. Precondition: there is a sink.
   Real sink_gradient(const RowIndex& row, Real delta) const {
     const Real logit = sinks_[static_cast<std::size_t>(row.head)];
-    return -(std::exp(logit - read_element<Real>(views_.lse, place(row), 0)) * delta);
+    const RowPlace at = place(row);
+    const Real weight = std::exp(logit - read_element<Real>(views_.lse, at, 0));
+    return steps_.sink_gradient(weight, delta, lse_gradient(at));
   }
 
  private:
+  Real lse_gradient(const RowPlace& at) const {
+    return problem_.backward->dlse ? read_element<Real>(views_.dlse, at, 0) : Real(0);
+  }
   RowPlace place(const RowIndex& row) const {
     const StoredRow at = stored_query(problem_, row.batch, row.query);
     return {at.b, row.head, at.row};
   }
 
+  const BackwardSteps<Real>& steps_;
   const Problem& problem_;
   const BackwardViews& views_;
   InputRows<Real> inputs_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attest/kernel.hpp"
+#include "kernels/backward_steps.hpp"
 #include "kernels/score_terms.hpp"
 #include "kernels/stored_rows.hpp"
 
@@ -84,7 +85,8 @@ class KeySums {
 template <class Real>
 class ScoreSums {
  public:
-  ScoreSums(const Problem& problem, const BackwardViews& views) : problem_(problem) {
+  ScoreSums(const BackwardSteps<Real>& steps, const Problem& problem, const BackwardViews& views)
+      : steps_(steps), problem_(problem) {
     if (problem.backward->dbias) dbias_ = cleared(views.dbias);
     if (problem.backward->dsink) dsink_ = cleared(views.dsink);
   }
@@ -93,7 +95,7 @@ class ScoreSums {
   void add_bias(const RowIndex& row, Index key, Real gradient) const {
     if (dbias_.data == nullptr) return;
     const auto [b, h, query] = bias_place(*problem_.bias, row);
-    dbias_(b, h, query, key) += gradient;
+    steps_.add_bias(dbias_(b, h, query, key), gradient);
   }
   void add_sink(const RowIndex& row, Real gradient) const { dsink_(0, row.head, 0, 0) += gradient; }
 
@@ -107,6 +109,7 @@ class ScoreSums {
     return view;
   }
 
+  const BackwardSteps<Real>& steps_;
   const Problem& problem_;
   TensorView<Real> dbias_, dsink_;
 };

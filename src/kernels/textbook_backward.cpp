@@ -11,9 +11,9 @@ class TextbookBackward {
   TextbookBackward(const Problem& problem, const BackwardViews& views)
       : problem_(problem),
         views_(views),
-        pairs_(problem, views),
+        pairs_(steps_, problem, views),
         keys_(problem),
-        scores_(problem, views),
+        scores_(steps_, problem, views),
         dq_(1, problem.head_dim) {}
 
   void run() {
@@ -49,6 +49,7 @@ class TextbookBackward {
     if (scores_.has_sink()) scores_.add_sink(index, pairs_.sink_gradient(index, row.delta));
   }
 
+  BackwardSteps<Real> steps_;
   const Problem& problem_;
   const BackwardViews& views_;
   GradientPairs<Real> pairs_;
