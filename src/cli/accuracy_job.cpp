@@ -91,7 +91,8 @@ void judge_output(const Variant& variant, const RowIndex& row, const RowFacts& f
     const double got = variant.outputs.out.get(row.batch, row.head, row.query, column);
     double error = facts.output[c].distance_upper(got);
     if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-    ulps[c] = static_cast<float>(error / ulp_at(facts.output[c].high, variant.on->problem.dtype));
+    ulps[c] =
+        static_cast<float>(error / ulp_at(facts.output[c].high, variant.on->problem.out_dtype()));
     if (error > bound.output[c]) ++result.violations;
     const double ratio = error == 0 ? 0 : error / bound.output[c];
     result.worst_error = std::max(result.worst_error, error);
