@@ -3,72 +3,165 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "properties/judge.hpp"
 
 namespace attest::properties {
 namespace {
 
-constexpr std::array<StandIn, 6> kStandIns{{
+using Output = std::vector<double>;
+
+constexpr std::array<StandIn, 9> kStandIns{{
     {"all zeros", "nothing was computed"},
     {"mean of all V", "every key counts the same, also a masked one"},
     {"uniform weights", "every visible key counts the same"},
     {"V of the last key", "the last visible key alone"},
     {"last key dropped", "a mask or a loop that ends one key too early"},
     {"one key too many", "a mask or a loop that ends one key too late"},
+    {"softcap forgotten", "the score is not capped"},
+    {"additions forgotten", "bias, ALiBi and additive mask add nothing"},
+    {"sink forgotten", "the weights of the keys sum to 1"},
 }};
 
-/// sum_j w_j v_j / sum_j w_j over the first `count` visible keys, with w_j = weight(j).
+/// sum_j w_j v_j / sum_j w_j over all keys, the sink behind them, with w_j = weight(j).
 template <class Weight>
-std::vector<double> weighted(const RowFacts& facts, std::size_t count, const Weight& weight) {
+Output weighted(const RowFacts& facts, const Weight& weight) {
   const std::size_t columns = facts.output.size();
-  std::vector<double> output(columns, 0.0);
+  Output output(columns, 0.0);
   double sum = 0;
-  for (std::size_t j = 0; j < count; ++j) {
+  for (std::size_t j = 0; j < facts.keys.size(); ++j) {
     const double w = weight(j);
     sum += w;
     for (std::size_t c = 0; c < columns; ++c) output[c] += w * facts.value[j * columns + c];
   }
+  if (sum == 0) return Output(columns, 0.0);
   for (double& value : output) value /= sum;
   return output;
 }
 
-double score_of(const Case& of, const RowIndex& row, Index key) {
-  double dot = 0;
-  for (Index c = 0; c < of.problem.head_dim; ++c)
-    dot += of.q.get(row.batch, row.head, row.query, c) *
-           of.k.get(row.batch, of.problem.kv_head(row.head), key, c);
-  return dot * scale_value(of.problem);
+/// The row with score(j) as the score of key j, and with the sink if `with_sink`.
+template <class Score>
+Output with_scores(const RowFacts& facts, bool with_sink, const Score& score) {
+  const auto visible = static_cast<std::size_t>(facts.visible_keys());
+  const std::size_t count = with_sink ? facts.keys.size() : visible;
+  std::vector<double> scores;
+  for (std::size_t j = 0; j < count; ++j) scores.push_back(j < visible ? score(j) : facts.score[j]);
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  return weighted(facts,
+                  [&](std::size_t j) { return j < count ? std::exp(scores[j] - largest) : 0; });
 }
 
-std::vector<double> mean_of_all(const Case& of, const RowIndex& row) {
-  std::vector<double> mean;
-  for (Index c = 0; c < of.problem.head_dim_v; ++c) {
-    double sum = 0;
-    for (Index key = 0; key < of.problem.seq_kv; ++key)
-      sum += of.v.get(row.batch, of.problem.kv_head(row.head), key, c);
-    mean.push_back(sum / static_cast<double>(of.problem.seq_kv));
+double capped(double score, double softcap) {
+  return softcap == 0 ? score : softcap * std::tanh(score / softcap);
+}
+
+double sum_of(const std::vector<ScoreAddend>& addends, std::size_t j, bool before_softcap) {
+  double sum = 0;
+  for (const ScoreAddend& addend : addends)
+    if (addend.before_softcap == before_softcap) sum += addend.value[j];
+  return sum;
+}
+
+/// What a wrong kernel reads of a row: numbers by logical index, descaled.
+class Reader {
+ public:
+  Reader(const Case& of, const RowIndex& row)
+      : of_(of), row_(row), inputs_(inputs_of(of)), reader_(inputs_) {
+    reader_.append_query(row, query_);
   }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  double product(Index key) const {
+    std::vector<double> numbers;
+    reader_.append_key(row_.batch, kv_head(), key, numbers);
+    double dot = 0;
+    for (std::size_t c = 0; c < query_.size(); ++c) dot += query_[c] * numbers[c];
+    return dot * scale_value(of_.problem);
+  }
+  Output value(Index key) const {
+    Output numbers;
+    reader_.append_value(row_.batch, kv_head(), key, numbers);
+    return numbers;
+  }
+  /// Of any key, also a masked one; not finite where an additive mask excludes it.
+  double score(Index key) const {
+    const std::vector<ScoreAddend> addends = reader_.addends(row_, {key});
+    const double before = product(key) + sum_of(addends, 0, true);
+    return capped(before, of_.problem.softcap) + sum_of(addends, 0, false);
+  }
+
+ private:
+  Index kv_head() const { return of_.problem.kv_head(row_.head); }
+
+  const Case& of_;
+  RowIndex row_;
+  reference::Inputs inputs_;
+  reference::RowReader reader_;
+  std::vector<double> query_;
+};
+
+/// Nothing where every key is visible: it is then that of uniform weights.
+std::optional<Output> mean_of_all(const Case& of, const RowIndex& row, const RowFacts& facts) {
+  const Index keys = of.problem.key_length(row.batch);
+  if (facts.visible_keys() == keys) return std::nullopt;
+  const Reader reader(of, row);
+  Output mean(facts.output.size(), 0.0);
+  for (Index key = 0; key < keys; ++key) {
+    const Output value = reader.value(key);
+    for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += value[c];
+  }
+  for (double& value : mean) value /= static_cast<double>(keys);
   return mean;
 }
 
 /// The row with the key behind the last visible one.
-std::optional<std::vector<double>> one_key_more(const Case& of, const RowIndex& row,
-                                                const RowFacts& facts) {
-  const Index last = facts.keys[static_cast<std::size_t>(facts.visible_keys()) - 1];
-  if (last + 1 >= of.problem.seq_kv) return std::nullopt;
-  const double score = score_of(of, row, last + 1);
+std::optional<Output> one_key_more(const Case& of, const RowIndex& row, const RowFacts& facts) {
+  const Index next = facts.keys[static_cast<std::size_t>(facts.visible_keys()) - 1] + 1;
+  if (next >= of.problem.key_length(row.batch)) return std::nullopt;
+  const Reader reader(of, row);
+  const double score = reader.score(next);
+  if (!std::isfinite(score)) return std::nullopt;
   const double largest = std::max(facts.score_max, score);
   const double weight = std::exp(score - largest);
   double sum = weight;
   for (const double other : facts.score) sum += std::exp(other - largest);
-  std::vector<double> output = output_with_scores_times(facts, 1);
-  for (Index c = 0; c < of.problem.head_dim_v; ++c) {
-    double& value = output[static_cast<std::size_t>(c)];
-    const double added = of.v.get(row.batch, of.problem.kv_head(row.head), last + 1, c);
-    value += (added - value) * (weight / sum);
-  }
+  Output output = output_with_scores_times(facts, 1);
+  const Output added = reader.value(next);
+  for (std::size_t c = 0; c < output.size(); ++c)
+    output[c] += (added[c] - output[c]) * (weight / sum);
   return output;
+}
+
+Output without_last_key(const RowFacts& facts) {
+  const auto last = static_cast<std::size_t>(facts.visible_keys()) - 1;
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t j = 0; j < facts.keys.size(); ++j)
+    if (j != last) largest = std::max(largest, facts.score[j]);
+  return weighted(
+      facts, [&](std::size_t j) { return j == last ? 0.0 : std::exp(facts.score[j] - largest); });
+}
+
+std::optional<Output> without_softcap(const Case& of, const RowIndex& row, const RowFacts& facts) {
+  if (facts.softcap == 0) return std::nullopt;
+  const ScoreParts parts = score_parts(of, row, facts);
+  return with_scores(facts, true, [&](std::size_t j) {
+    return parts.product[j] + parts.before[j] + sum_of(facts.addends, j, false);
+  });
+}
+
+std::optional<Output> without_additions(const Case& of, const RowIndex& row,
+                                        const RowFacts& facts) {
+  if (facts.addends.empty()) return std::nullopt;
+  const ScoreParts parts = score_parts(of, row, facts);
+  return with_scores(facts, true,
+                     [&](std::size_t j) { return capped(parts.product[j], facts.softcap); });
+}
+
+std::optional<Output> without_sink(const RowFacts& facts) {
+  if (!facts.has_sink()) return std::nullopt;
+  return with_scores(facts, false, [&](std::size_t j) { return facts.score[j]; });
 }
 
 }  // namespace
@@ -77,36 +170,48 @@ std::span<const StandIn> stand_ins() {
   return kStandIns;
 }
 
-std::vector<std::optional<std::vector<double>>> stand_in_outputs(const Case& of,
-                                                                 const RowIndex& row,
-                                                                 const RowFacts& facts) {
+std::vector<std::optional<Output>> stand_in_outputs(const Case& of, const RowIndex& row,
+                                                    const RowFacts& facts) {
   const auto visible = static_cast<std::size_t>(facts.visible_keys());
   const std::size_t columns = facts.output.size();
-  const auto equal = [](std::size_t) { return 1.0; };
-  const auto exact = [&](std::size_t j) { return std::exp(facts.score[j] - facts.score_max); };
   const auto last = facts.value.begin() + static_cast<std::ptrdiff_t>((visible - 1) * columns);
-  std::vector<std::optional<std::vector<double>>> outputs;
-  outputs.emplace_back(std::vector<double>(columns, 0.0));
-  // Without a hidden key it is the next stand-in.
-  if (static_cast<Index>(visible) < of.problem.seq_kv)
-    outputs.emplace_back(mean_of_all(of, row));
-  else
-    outputs.emplace_back(std::nullopt);
-  outputs.emplace_back(weighted(facts, visible, equal));
-  outputs.emplace_back(std::vector<double>(last, last + static_cast<std::ptrdiff_t>(columns)));
-  if (visible > 1)
-    outputs.emplace_back(weighted(facts, visible - 1, exact));
-  else
-    outputs.emplace_back(std::vector<double>(columns, 0.0));
-  outputs.push_back(one_key_more(of, row, facts));
-  return outputs;
+  return {Output(columns, 0.0),
+          mean_of_all(of, row, facts),
+          weighted(facts, [&](std::size_t j) { return j < visible ? 1.0 : 0.0; }),
+          Output(last, last + static_cast<std::ptrdiff_t>(columns)),
+          without_last_key(facts),
+          one_key_more(of, row, facts),
+          without_softcap(of, row, facts),
+          without_additions(of, row, facts),
+          without_sink(facts)};
+}
+
+ScoreParts score_parts(const Case& of, const RowIndex& row, const RowFacts& facts) {
+  const Reader reader(of, row);
+  ScoreParts parts;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(facts.visible_keys()); ++j) {
+    parts.product.push_back(reader.product(facts.keys[j]));
+    parts.before.push_back(sum_of(facts.addends, j, true));
+  }
+  return parts;
+}
+
+std::vector<double> output_with_scale_times(const ScoreParts& parts, const RowFacts& facts,
+                                            double factor) {
+  // Only the difference is computed: the right score is known to the last bit.
+  return with_scores(facts, true, [&](std::size_t j) {
+    const double product = parts.product[j];
+    if (facts.softcap == 0) return facts.score[j] + (factor - 1) * product;
+    return facts.score[j] + capped(factor * product + parts.before[j], facts.softcap) -
+           capped(product + parts.before[j], facts.softcap);
+  });
 }
 
 std::vector<double> output_with_scores_times(const RowFacts& facts, double factor) {
   // Relative to the largest product, which is at the other end for a negative factor.
   double largest = factor * facts.score.front();
   for (const double score : facts.score) largest = std::max(largest, factor * score);
-  return weighted(facts, facts.keys.size(),
+  return weighted(facts,
                   [&](std::size_t j) { return std::exp(factor * facts.score[j] - largest); });
 }
 

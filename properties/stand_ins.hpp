@@ -20,14 +20,27 @@ struct StandIn {
 std::span<const StandIn> stand_ins();
 
 /// The output row of every stand-in, in the order of stand_ins(); nothing where it does not apply
-/// (a mask that is one key too wide needs a hidden key behind the visible ones). Computed in
-/// double. Precondition: the row has a visible key.
+/// (a mask that is one key too wide needs a hidden key behind the visible ones, and below the key
+/// length). Computed in double. Precondition: the row has a visible key.
 std::vector<std::optional<std::vector<double>>> stand_in_outputs(const Case& of,
                                                                  const RowIndex& row,
                                                                  const RowFacts& facts);
 
-/// The output of the same row if every score were multiplied by `factor`: a wrong scale.
+/// The output of the same row if every score were multiplied by `factor`, that of a sink too; 0:
+/// all weights are equal.
 std::vector<double> output_with_scores_times(const RowFacts& facts, double factor);
+
+/// The scores of the visible keys term by term, in double.
+struct ScoreParts {
+  std::vector<double> product;  ///< scale times the dot product
+  std::vector<double> before;   ///< the sum of what is added before softcap
+};
+ScoreParts score_parts(const Case& of, const RowIndex& row, const RowFacts& facts);
+
+/// The output of the same row if every product were multiplied by `factor`: a wrong scale. What is
+/// added to the product, softcap and sink are right.
+std::vector<double> output_with_scale_times(const ScoreParts& parts, const RowFacts& facts,
+                                            double factor);
 
 /// Whether an output differs from the truth by more than the rounding of its own evaluation.
 bool differs(const RowFacts& facts, std::size_t column, double output);

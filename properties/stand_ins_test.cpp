@@ -6,6 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include "properties/judge.hpp"
+#include "properties/spell_out.hpp"
+
 namespace attest::properties {
 namespace {
 
@@ -17,8 +20,7 @@ Case made(const std::string& line) {
 }
 
 RowFacts facts_of(const Case& of, const RowIndex& row) {
-  const reference::Inputs inputs{&of.problem, of.q.ref(), of.k.ref(), of.v.ref()};
-  return reference::enclose_row(inputs, row, 128).value();
+  return reference::enclose_row(inputs_of(of), row, 128).value();
 }
 
 std::optional<std::vector<double>> output_of(const Case& of, const RowIndex& row,
@@ -62,23 +64,85 @@ TEST(StandIns, OfAMaskedRowLookAtTheHiddenKeys) {
   EXPECT_EQ(output_of(of, second, "one key too many"), Numbers{7});
 }
 
-TEST(StandIns, OneKeyTooManyIsTheRowOfAWiderMask) {
-  const Case narrow = made("2x4/2:5x9:8/3 f32 mask=causal:off=2 vals=spread:3");
-  Case wide = narrow;
-  wide.problem.mask.causal->offset = 3;
+TEST(StandIns, ASinkTakesItsShareAndWhatIsAddedIsForgotten) {
+  // Weights 1 and 3 (ln 3 as a float), the sink 4.
+  const Case of = made(
+      "1x1:1x3:1 f64 mask=bits:110 scale=1 bias=1d sink=head "
+      "vals=lit:1;0,0,0;4,8,16;bias=0,1.0986122886681098,0;sink=1.3862943611198906");
+  const auto near = [&](std::string_view name, double want) {
+    const auto output = output_of(of, {}, name);
+    ASSERT_TRUE(output) << name;
+    // Weights are rounded twice (ln, exp), sums and quotient a few times.
+    EXPECT_LE(std::abs(output->front() - want), 16 * 0x1p-53 * want) << name;
+  };
+  near("mean of all V", 28.0 / 3);
+  near("uniform weights", 6);
+  near("last key dropped", 4.0 / 5);
+  near("one key too many", 44.0 / 9);
+  near("additions forgotten", 12.0 / 6);
+  near("sink forgotten", 28.0 / 4);
+  EXPECT_EQ(output_of(of, {}, "softcap forgotten"), std::nullopt);
+}
+
+/// Every element of a stand-in of `of` is that of the truth of `other`.
+void expect_truth_of(const Case& other, const Case& of, std::string_view name) {
+  SCOPED_TRACE(name);
   for (const RowIndex row : {RowIndex{0, 0, 0}, RowIndex{1, 3, 4}, RowIndex{1, 1, 2}}) {
-    const RowFacts truth = facts_of(wide, row);
-    const auto output = output_of(narrow, row, "one key too many");
+    const RowFacts truth = facts_of(other, row);
+    const auto output = output_of(of, row, name);
     ASSERT_TRUE(output);
-    for (std::size_t c = 0; c < 3; ++c) EXPECT_FALSE(differs(truth, c, (*output)[c]));
+    for (std::size_t c = 0; c < output->size(); ++c) EXPECT_FALSE(differs(truth, c, (*output)[c]));
   }
 }
 
-TEST(StandIns, AKeyLengthHidesKeysToo) {
+const std::string kEveryTerm =
+    " mask=causal:off=2 cap=3 alibi=abs:br bias=bh2d order=scale,bias,cap,alibi sink=head "
+    "vals=spread:3";
+
+TEST(StandIns, OneKeyTooManyIsTheRowOfAWiderMask) {
+  for (const std::string& line :
+       {std::string("2x4/2:5x9:8/3 f32 mask=causal:off=2 vals=spread:3"),
+        "2x4/2:5x9:8/3 f32" + kEveryTerm, "2x4/2:5x9:8/3 bf16 qv=yes" + kEveryTerm,
+        "2x4/2:5x9:8/3 e4m3 descale=2;0.5;4" + kEveryTerm}) {
+    const Case narrow = made(line);
+    Case wide = narrow;
+    wide.problem.mask.causal->offset = 3;
+    expect_truth_of(wide, narrow, "one key too many");
+  }
+}
+
+TEST(StandIns, WhatIsForgottenIsTheProblemWithoutIt) {
+  const Case of = made("2x4/2:5x9:8/3 f32" + kEveryTerm);
+  expect_truth_of(without_softcap(of), of, "softcap forgotten");
+  expect_truth_of(without_addends(of), of, "additions forgotten");
+  expect_truth_of(without_sink(of), of, "sink forgotten");
+}
+
+TEST(StandIns, AWrongScaleMultipliesTheProductsAlone) {
+  const Case of = made("2x4/2:5x9:8/3 f32 scale=0.5" + kEveryTerm);
+  Case doubled = of;
+  doubled.problem.scale.value = 1;
+  const RowIndex row{1, 3, 4};
+  const RowFacts facts = facts_of(of, row);
+  const RowFacts truth = facts_of(doubled, row);
+  const Numbers output = output_with_scale_times(score_parts(of, row, facts), facts, 2);
+  for (std::size_t c = 0; c < output.size(); ++c) EXPECT_FALSE(differs(truth, c, output[c]));
+}
+
+TEST(StandIns, AKeyThatAnAdditiveMaskExcludesIsNotOneTooMany) {
+  const Case of = made("1x1:1x2:1 f32 mask=add:0,-inf vals=lit:1;1,1;1,2");
+  EXPECT_EQ(output_of(of, {}, "one key too many"), std::nullopt);
+}
+
+TEST(StandIns, NoKeyLiesBehindAKeyLength) {
   const Case of = made("1x1:1x{2}:1 f32 vals=lit:0;1,1;4,8");
   EXPECT_EQ(output_of(of, {}, "one key too many"), std::nullopt);
   const Case ragged = made("2x1:1x{2,1}:1 f32 vals=lit:0,0;1,1,1,1;4,8,4,8");
-  EXPECT_EQ(output_of(ragged, {1, 0, 0}, "one key too many"), Numbers{6});
+  EXPECT_EQ(output_of(ragged, {1, 0, 0}, "one key too many"), std::nullopt);
+  EXPECT_EQ(output_of(ragged, {1, 0, 0}, "mean of all V"), std::nullopt);
+  const Case masked = made("2x1:1x{3,2}:1 f32 mask=bits:100 vals=lit:0,0;1,1,1,1,1,1;1,2,3,4,8,9");
+  EXPECT_EQ(output_of(masked, {1, 0, 0}, "mean of all V"), Numbers{6});
+  EXPECT_EQ(output_of(masked, {1, 0, 0}, "one key too many"), Numbers{6});
 }
 
 TEST(StandIns, AnOutputWithTheRoundingOfDoubleDoesNotDifferFromTheTruth) {

@@ -25,12 +25,14 @@ std::string upper_case(std::string_view word) {
   return result;
 }
 
-/// "out[b,h,i,c]"; a row statistic such as lse has no column.
+/// "out[b,h,i,c]"; an lse has a column only where it is maximum and sum, a gradient of sinks has
+/// only heads.
 std::string element_text(const Witness& witness) {
   const std::string row =
       fmt::format("{},{},{}", witness.row.batch, witness.row.head, witness.row.query);
   const std::string tensor = plain_text(witness.tensor);
-  if (witness.tensor == "lse") return fmt::format("{}[{}]", tensor, row);
+  if (witness.tensor == "dsink") return fmt::format("{}[{}]", tensor, witness.row.head);
+  if (witness.tensor == "lse" && witness.column == 0) return fmt::format("{}[{}]", tensor, row);
   return fmt::format("{}[{},{}]", tensor, row, witness.column);
 }
 

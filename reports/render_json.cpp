@@ -37,7 +37,7 @@ Json enclosure_json(const Enclosure& enclosure) {
 Json witness_json(const Witness& witness) {
   Json json = {{"tensor", witness.tensor},
                {"row", Json::array({witness.row.batch, witness.row.head, witness.row.query})}};
-  if (witness.tensor != "lse") json["column"] = witness.column;
+  if (witness.tensor != "lse" || witness.column != 0) json["column"] = witness.column;
   json["got"] = number(witness.got);
   json["got_hex"] = hexadecimal_text(witness.got);
   json["want"] = enclosure_json(witness.want);

@@ -119,6 +119,7 @@ TEST(ViolationText, NotShrunkAndNotFinite) {
   violation.found = test::drawn_case();
   Witness witness = test::drawn_witness();
   witness.tensor = "lse";
+  witness.column = 0;
   witness.got = std::nan("");
   witness.want = {-std::numeric_limits<double>::infinity(), 0, 0};
   witness.error = std::numeric_limits<double>::infinity();
@@ -140,6 +141,24 @@ shrinking  not tried
   spread    97 of 1552 rows wrong
 replay     attest replay builtin:tiled '2x8/2:97x1025:64 f32 mask=causal:br'
 )");
+}
+
+TEST(ViolationText, AnElementHasTheIndicesThatItsTensorHas) {
+  const auto element = [](const char* tensor, Index column) {
+    CaseResult found = test::drawn_case();
+    Witness witness = test::drawn_witness();
+    witness.tensor = tensor;
+    witness.column = column;
+    found.verdict.witness = witness;
+    const std::string text = render_found_text(found);
+    const std::size_t begin = text.find("element   ") + 10;
+    return text.substr(begin, text.find("  got", begin) - begin);
+  };
+  EXPECT_EQ(element("dq", 17), "dq[1,3,40,17]");
+  EXPECT_EQ(element("dbias", 0), "dbias[1,3,40,0]");
+  EXPECT_EQ(element("dsink", 0), "dsink[3]");
+  EXPECT_EQ(element("lse", 0), "lse[1,3,40]");
+  EXPECT_EQ(element("lse", 1), "lse[1,3,40,1]");
 }
 
 TEST(AccuracyText, OneRowAKernelAndDtype) {

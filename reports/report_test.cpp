@@ -152,12 +152,15 @@ TEST(Json, NumbersKeepTheirBits) {
   EXPECT_EQ(witness["want"]["radius"].get<double>(), expected.want.radius);
 }
 
-TEST(Json, LseHasNoColumn) {
+TEST(Json, AnLseOfOneNumberHasNoColumn) {
   CaseResult result = test::drawn_case();
   Witness witness = test::drawn_witness();
   witness.tensor = "lse";
+  witness.column = 0;
   result.verdict.witness = witness;
   EXPECT_FALSE(json::parse(render_case_jsonl(result))["witness"].contains("column"));
+  result.verdict.witness->column = 1;
+  EXPECT_EQ(json::parse(render_case_jsonl(result))["witness"]["column"], 1);
 }
 
 TEST(Json, FirstAndLastLineOfARun) {

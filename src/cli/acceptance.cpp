@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/stand_ins.hpp"
-
 namespace attest::cli {
 namespace {
 
 /// Between a factor that is accepted and one that is not: the boundary to three digits.
-double bisect_scale(const Rule& rule, double accepted, double refused) {
+double bisect_scale(const Rule& rule, const properties::ScoreParts& parts, double accepted,
+                    double refused) {
   for (int step = 0; step < 12; ++step) {
     const double middle = (accepted + refused) / 2;
-    const auto output = properties::output_with_scores_times(rule.facts, 1 + middle);
+    const auto output = properties::output_with_scale_times(parts, rule.facts, 1 + middle);
     (rule.accepts_all(output) ? accepted : refused) = middle;
   }
   return accepted;
@@ -43,17 +42,18 @@ void count(Acceptance& into, const Rule& rule, const std::vector<double>& output
   }
 }
 
-std::vector<double> scale_errors(const std::vector<Rule>& rules) {
+std::vector<double> scale_errors(const std::vector<Rule>& rules,
+                                 const properties::ScoreParts& parts) {
   constexpr double kSmallest = 0x1p-44;
   std::vector<double> found(rules.size(), kScaleNever);
   std::vector<bool> open(rules.size(), true);
   for (double x = kSmallest; x <= kScaleNever; x *= 2) {
     if (std::find(open.begin(), open.end(), true) == open.end()) break;
-    const auto output = properties::output_with_scores_times(rules.front().facts, 1 + x);
+    const auto output = properties::output_with_scale_times(parts, rules.front().facts, 1 + x);
     for (std::size_t r = 0; r < rules.size(); ++r) {
       if (!open[r] || rules[r].accepts_all(output)) continue;
       open[r] = false;
-      found[r] = x == kSmallest ? 0 : bisect_scale(rules[r], x / 2, x);
+      found[r] = x == kSmallest ? 0 : bisect_scale(rules[r], parts, x / 2, x);
     }
   }
   return found;

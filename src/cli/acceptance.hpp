@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attest/error_bound.hpp"
+#include "properties/stand_ins.hpp"
 
 namespace attest::cli {
 
@@ -41,9 +42,10 @@ struct Rule {
 /// Adds the elements of one output row.
 void count(Acceptance& into, const Rule& rule, const std::vector<double>& output);
 
-/// For each of several rules about one row: the largest x for which the output of scores times 1 +
+/// For each of several rules about one row: the largest x for which the output of a scale times 1 +
 /// x is accepted. The boundary below the smallest power of two that is refused, to three digits; 0:
 /// none above 2^-44; kScaleNever: all up to it.
-std::vector<double> scale_errors(const std::vector<Rule>& rules);
+std::vector<double> scale_errors(const std::vector<Rule>& rules,
+                                 const properties::ScoreParts& parts);
 
 }  // namespace attest::cli

@@ -41,7 +41,7 @@ class Progress {
   bool shown_ = isatty(STDERR_FILENO) != 0;
 };
 
-/// A short check of every law on generated cases.
+/// A short check of every law on the hard cases and on a few generated ones.
 Result<reports::CheckReport> short_check(const Kernel& kernel, const AccuracyOptions& options,
                                          const tensors::TensorLibrary* library) {
   CheckRun run;
@@ -49,6 +49,9 @@ Result<reports::CheckReport> short_check(const Kernel& kernel, const AccuracyOpt
   auto laws = select_laws({}, {});
   if (!laws.ok()) return laws.status();
   run.plan.laws = std::move(laws).value();
+  auto given = hard_cases(library);
+  if (!given.ok()) return given.status();
+  run.plan.given = std::move(given).value();
   run.plan.drawn_cases = options.cases;
   run.plan.seed = kSeed;
   run.plan.limits = properties::limits_for(kernel, library);

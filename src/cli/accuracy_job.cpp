@@ -67,8 +67,15 @@ std::vector<Tiling> tilings_for(const Kernel& kernel) {
   return tilings;
 }
 
-/// The recording as a case of a dtype; the scale keeps its f32 value in f64 too, so that both
-/// dtypes have one truth.
+/// The type of a recording, and the wider ones that hold its numbers exactly.
+std::vector<Dtype> dtypes_that_hold(Dtype recorded) {
+  if (recorded == Dtype::f64) return {Dtype::f64};
+  if (recorded == Dtype::f32) return {Dtype::f32, Dtype::f64};
+  return {recorded, Dtype::f32, Dtype::f64};
+}
+
+/// The recording as a case of a dtype; the scale keeps its f32 value in f64 too, so that all dtypes
+/// have one truth.
 Case to_case(const tensors::RealAttention& source, Dtype dtype) {
   Case made{source.problem, {}, {ValueRecipe::Kind::real, source.name, 0, {}, {}, {}}, {}, {}, {}};
   made.problem.scale = {false, scale_value(source.problem)};
@@ -91,7 +98,8 @@ void judge_output(const Variant& variant, const RowIndex& row, const RowFacts& f
     const double got = variant.outputs.out.get(row.batch, row.head, row.query, column);
     double error = facts.output[c].distance_upper(got);
     if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-    ulps[c] = static_cast<float>(error / ulp_at(facts.output[c].high, variant.on->problem.dtype));
+    ulps[c] =
+        static_cast<float>(error / ulp_at(facts.output[c].high, variant.on->problem.out_dtype()));
     if (error > bound.output[c]) ++result.violations;
     const double ratio = error == 0 ? 0 : error / bound.output[c];
     result.worst_error = std::max(result.worst_error, error);
@@ -200,9 +208,8 @@ Result<std::vector<reports::AccuracyRow>> run_accuracy(const AccuracyJob& job) {
   for (const tensors::RealAttention& source : job.library->all()) {
     if (job.progress) job.progress(source.name);
     std::vector<Case> cases;
-    for (const Dtype dtype : {Dtype::f32, Dtype::f64})
-      if (dtype == Dtype::f64 || source.problem.dtype == dtype)
-        cases.push_back(to_case(source, dtype));
+    for (const Dtype dtype : dtypes_that_hold(source.problem.dtype))
+      cases.push_back(to_case(source, dtype));
     auto variants = run_variants(job, cases, source.name);
     if (!variants.ok()) return variants.status();
     if (Status status = judge_rows(cases.front(), variants.value(), job.jobs); !status.ok())

@@ -8,9 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "attest/element.hpp"
 #include "cli/test_program.hpp"
 #include "cli/test_run_files.hpp"
 #include "kernels/registry.hpp"
+#include "tensors/safetensors.hpp"
 
 namespace attest::cli {
 namespace {
@@ -75,6 +77,28 @@ TEST_F(Accuracy, RunsTheLawsOnAsManyGeneratedCasesAsAsked) {
   EXPECT_EQ(report()["checks"].size(), 0U);
   EXPECT_EQ(accuracy({"builtin:textbook", "builtin:scalar_tree", "--cases", "2"}).exit_code, 0);
   EXPECT_EQ(report()["checks"].size(), 2U);
+}
+
+TEST_F(Accuracy, ANarrowRecordingRunsInItsOwnTypeAndInThoseThatHoldIt) {
+  tensors::SafetensorsFile file;
+  for (const char* name : {"q", "k", "v"}) {
+    tensors::Entry entry{name, Dtype::bf16, {4, 3}, std::vector<std::byte>(4 * 3 * 2)};
+    for (std::size_t i = 0; i < 12; ++i)
+      store_element(Dtype::bf16, &entry.bytes[2 * i], 0.25 * static_cast<double>(i % 5) - 0.5);
+    file.entries.push_back(std::move(entry));
+  }
+  std::filesystem::create_directory(folder() / "narrow");
+  ASSERT_TRUE(tensors::write_safetensors(folder() / "narrow/a.safetensors", file).ok());
+  const Finished finished =
+      run({"accuracy", "builtin:textbook", "--tensors", "narrow", "--out", "out", "--cases", "0"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  std::set<std::string> dtypes;
+  const Json written = report();
+  for (const Json& row : written["rows"]) {
+    dtypes.insert(row["dtype"]);
+    EXPECT_EQ(row["violations"], 0) << row;
+  }
+  EXPECT_EQ(dtypes, (std::set<std::string>{"bf16", "f32", "f64"}));
 }
 
 TEST_F(Accuracy, AWrongKernelIsAViolationOnRealTensors) {

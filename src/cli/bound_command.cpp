@@ -48,7 +48,8 @@ int bound_command(const BoundOptions& options) {
   if (!made.ok()) return usage(made.status().message());
   properties::Case& on = made.value();
   // The lse is looked at even where the line does not ask for it.
-  if (kernel.value()->description().capabilities.lse) on.problem.lse = LseForm::natural;
+  if (on.problem.lse == LseForm::none && kernel.value()->description().capabilities.lse)
+    on.problem.lse = LseForm::natural;
 
   const auto findings = run_bound(
       {kernel.value(), &on, tolerances(options), options.rows, resolve_jobs(options.jobs)});
@@ -58,7 +59,7 @@ int bound_command(const BoundOptions& options) {
     return findings.status().code() == StatusCode::undecided ? undecided : code;
   }
   const BoundTitle title{kernel.value()->description().name, minimal_text(properties::to_text(on)),
-                         std::string(to_string(on.problem.dtype))};
+                         std::string(to_string(on.problem.out_dtype()))};
   const auto render = options.format == "json" ? render_bound_json : render_bound_text;
   fmt::print("{}", render(title, findings.value()));
   const BoundFindings& found = findings.value();

@@ -60,7 +60,7 @@ class RowJob {
       found.status = invalid_argument("a visible value is not finite: there is no exact result");
       return found;
     }
-    found.empty = exact->facts.keys.empty();
+    found.empty = exact->facts.visible_keys() == 0;
     if (found.empty) return found;
     if (!exact->bound.proven() || !exact->narrow) {
       found.status = {
@@ -113,7 +113,8 @@ class RowJob {
     for (Index c = 0; c < on_.problem.head_dim_v; ++c)
       own.push_back(outputs_.out.get(row.batch, row.head, row.query, c));
     const auto outputs = properties::stand_in_outputs(on_, row, exact.facts);
-    const std::vector<double> scale = scale_errors(rules);
+    const std::vector<double> scale =
+        scale_errors(rules, properties::score_parts(on_, row, exact.facts));
     for (std::size_t r = 0; r < rules.size(); ++r) {
       RuleFindings& rule = found.rules.emplace_back();
       rule.certified = rules[r].certified;
@@ -180,9 +181,10 @@ void append(std::vector<double>& into, const std::vector<double>& more) {
   into.insert(into.end(), more.begin(), more.end());
 }
 
-Result<BoundFindings> combined(const Problem& problem, const std::vector<RowFindings>& rows) {
+Result<BoundFindings> combined(const Problem& problem, Index existing,
+                               const std::vector<RowFindings>& rows) {
   BoundFindings all;
-  all.rows = problem.rows();
+  all.rows = existing;
   all.rows_looked_at = static_cast<Index>(rows.size());
   all.columns = problem.head_dim_v;
   all.has_lse = problem.lse != LseForm::none;
@@ -227,8 +229,8 @@ Result<BoundFindings> combined(const Problem& problem, const std::vector<RowFind
   return all;
 }
 
-Index wanted_rows(const BoundJob& job) {
-  if (job.rows == 0) return job.on->problem.rows();
+Index wanted_rows(const BoundJob& job, const std::vector<RowIndex>& existing) {
+  if (job.rows == 0) return static_cast<Index>(existing.size());
   if (job.rows > 0) return job.rows;
   const Problem& problem = job.on->problem;
   const Index per_row =
@@ -254,31 +256,29 @@ std::vector<Index> sampled_rows(Index rows, Index wanted) {
 
 Result<BoundFindings> run_bound(const BoundJob& job) {
   const Problem& problem = job.on->problem;
-  if (problem.rows() == 0 || problem.head_dim_v == 0)
+  const std::vector<RowIndex> existing = properties::all_rows(problem);
+  if (existing.empty() || problem.head_dim_v == 0)
     return invalid_argument("the problem has no output, so there is no error to bound");
   const Outputs outputs = properties::run_kernel(*job.kernel, *job.on);
   if (const auto verdict = properties::stopped(outputs, *job.on))
     return Status{
         verdict->outcome == Outcome::crash ? StatusCode::kernel_failed : outputs.status.code(),
         job.kernel->description().name + ": " + outputs.status.message()};
-  const std::vector<Index> rows = sampled_rows(problem.rows(), wanted_rows(job));
+  const std::vector<Index> rows =
+      sampled_rows(static_cast<Index>(existing.size()), wanted_rows(job, existing));
   std::vector<RowFindings> found(rows.size());
   const RowJob row_job(job, outputs);
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t at = next++; at < rows.size(); at = next++) {
-      const Index number = rows[at];
-      found[at] =
-          row_job.look_at({number / (problem.heads_q * problem.seq_q),
-                           number / problem.seq_q % problem.heads_q, number % problem.seq_q});
-    }
+    for (std::size_t at = next++; at < rows.size(); at = next++)
+      found[at] = row_job.look_at(existing[static_cast<std::size_t>(rows[at])]);
   };
   {
     std::vector<std::jthread> threads;
     for (int other = 1; other < job.jobs; ++other) threads.emplace_back(work);
     work();
   }
-  return combined(problem, found);
+  return combined(problem, static_cast<Index>(existing.size()), found);
 }
 
 }  // namespace attest::cli

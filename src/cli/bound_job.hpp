@@ -38,7 +38,7 @@ struct RuleFindings {
 };
 
 struct BoundFindings {
-  Index rows = 0;  ///< of the problem
+  Index rows = 0;  ///< of the problem, below its query lengths
   Index rows_looked_at = 0;
   Index rows_empty = 0;  ///< of those looked at; they see no key and are in no number below
   Index columns = 0;

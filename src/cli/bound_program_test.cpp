@@ -141,6 +141,24 @@ TEST_F(Bound, PrintsErrorsLimitsAndWhatTheUsualTolerancesAccept) {
     EXPECT_THAT(finished.out, HasSubstr(part));
 }
 
+TEST_F(Bound, KnowsWhatIsAddedToAScoreTheSinkAndTheTypeOfTheOutput) {
+  const Finished finished = run({"bound",
+                                 "1x8:1x128:64 bf16 mask=causal:br win=63:0 cap=30 bias=h2d "
+                                 "sink=head lse=log2 vals=normal:1"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(finished.err, "");
+  EXPECT_THAT(finished.out, AllOf(HasSubstr("lse=log2"), HasSubstr("err, ulp of bf16"),
+                                  HasSubstr("mean of all V"), HasSubstr("softcap forgotten"),
+                                  HasSubstr("additions forgotten"), HasSubstr("sink forgotten")));
+  EXPECT_THAT(run({"bound", "1x2:1x16:64 e4m3 descale=2;0.5;4"}).out,
+              AllOf(HasSubstr("err, ulp of bf16"), Not(HasSubstr("sink forgotten"))));
+}
+
+TEST_F(Bound, LooksAtRowsThatExistAndAtNoneThatHasASinkAlone) {
+  EXPECT_EQ(json({"*x1:{1,3}x{4,5}:2 f32"})["rows"], 4);
+  EXPECT_EQ(json({"1x1:3x3:2 f32 mask=causal:off=-1 sink=one"})["rows_empty"], 1);
+}
+
 TEST_F(Bound, AProblemWithoutAMaskHasNoStandInThatNeedsOne) {
   const Finished finished = run({"bound", "1x1:4x8:2 f32"});
   EXPECT_THAT(finished.out,

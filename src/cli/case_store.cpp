@@ -43,21 +43,42 @@ Json witness_json(const Witness& witness) {
           {"bound", fmt::format("{}", witness.bound)}};
 }
 
-tensors::Entry to_entry(const char* name, const Tensor& tensor) {
-  // Dense in (batch, row, head, column) order, as Tensor lays it out; the shape says so.
-  const Extents& extents = tensor.extents();
-  return {name, tensor.dtype(), {extents[0], extents[2], extents[1], extents[3]}, tensor.bytes()};
+/// Whether a tensor has numbers of its own: it exists, and is no view of another one.
+bool is_stored(const properties::CaseTensor& of, const Problem& problem) {
+  const bool is_view = problem.v_is_k_view && of.tensor == &properties::Case::v;
+  return !is_view && of.extents(problem) != Extents{};
 }
 
-Status read_tensor(const tensors::SafetensorsFile& file, const char* name, const Extents& extents,
-                   Dtype dtype, Tensor& into) {
-  const tensors::Entry* const entry = file.find(name);
-  const std::vector<Index> shape{extents[0], extents[2], extents[1], extents[3]};
-  if (entry == nullptr || entry->dtype != dtype || entry->shape != shape)
-    return {StatusCode::io_error,
-            std::string("tensor ") + name + " is missing or does not fit the problem in case.json"};
-  into = Tensor(dtype, extents);
-  into.bytes() = entry->bytes;
+/// Dense in (batch, row, head, column) order, as Tensor lays it out.
+std::vector<Index> shape_of(const Extents& extents) {
+  return {extents[0], extents[2], extents[1], extents[3]};
+}
+
+std::vector<tensors::Entry> to_entries(const properties::Case& value) {
+  std::vector<tensors::Entry> entries;
+  for (const properties::CaseTensor& of : properties::case_tensors()) {
+    if (!is_stored(of, value.problem)) continue;
+    const Tensor& tensor = value.*of.tensor;
+    entries.push_back(
+        {std::string(of.name), tensor.dtype(), shape_of(tensor.extents()), tensor.bytes()});
+  }
+  return entries;
+}
+
+Status read_tensors(const tensors::SafetensorsFile& file, properties::Case& into) {
+  const Problem& problem = into.problem;
+  for (const properties::CaseTensor& of : properties::case_tensors()) {
+    if (!is_stored(of, problem)) continue;
+    const Extents extents = of.extents(problem);
+    const tensors::Entry* const entry = file.find(of.name);
+    if (entry == nullptr || entry->dtype != of.dtype(problem) || entry->shape != shape_of(extents))
+      return {StatusCode::io_error, "tensor " + std::string(of.name) +
+                                        " is missing or does not fit the problem in case.json"};
+    Tensor& tensor = into.*of.tensor;
+    tensor = Tensor(entry->dtype, extents);
+    tensor.bytes() = entry->bytes;
+  }
+  properties::share_values(into);
   return {};
 }
 
@@ -66,7 +87,7 @@ Status read_tensor(const tensors::SafetensorsFile& file, const char* name, const
 Result<fs::path> save_case(const fs::path& folder, const StoredCase& stored) {
   const properties::Case& value = stored.value;
   tensors::SafetensorsFile file;
-  file.entries = {to_entry("q", value.q), to_entry("k", value.k), to_entry("v", value.v)};
+  file.entries = to_entries(value);
   const std::string problem = problem_line(stored);
   std::string identity = stored.kernel + "\n" + problem;
   for (const tensors::Entry& entry : file.entries)
@@ -127,13 +148,8 @@ Result<StoredCase> load_case(const fs::path& folder) {
   stored.value.tiling = text.tiling;
   stored.value.values.seed = text.values.seed;
   properties::becomes_literal(stored.value);
-  const Problem& shape = text.problem;
-  for (auto& [name, tensor, extents] : {std::tuple{"q", &properties::Case::q, shape.q_extents()},
-                                        std::tuple{"k", &properties::Case::k, shape.k_extents()},
-                                        std::tuple{"v", &properties::Case::v, shape.v_extents()}})
-    if (Status status = read_tensor(file.value(), name, extents, shape.dtype, stored.value.*tensor);
-        !status.ok())
-      return broken(status.message());
+  if (Status status = read_tensors(file.value(), stored.value); !status.ok())
+    return broken(status.message());
   return stored;
 }
 

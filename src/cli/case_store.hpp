@@ -1,4 +1,5 @@
-// Saved cases: a folder with case.json (what and why) and case.safetensors (q, k and v, bit exact).
+// Saved cases: a folder with case.json (what and why) and case.safetensors (every tensor of
+// the case, bit exact).
 #pragma once
 
 #include <filesystem>

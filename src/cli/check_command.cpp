@@ -8,6 +8,7 @@
 
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
+#include "cli/declares.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
 

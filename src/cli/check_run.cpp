@@ -2,12 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cstdio>
 #include <map>
 #include <optional>
 
 #include "cli/case_store.hpp"
+#include "cli/case_text.hpp"
+#include "cli/declares.hpp"
 #include "cli/environment.hpp"
 #include "properties/shrink.hpp"
 
@@ -16,10 +17,6 @@ namespace {
 
 using properties::AfterCase;
 using properties::CheckedCase;
-
-/// Longer replay lines name the saved folder instead.
-constexpr std::size_t kMaxReplayLine = 8192;
-constexpr Index kMaxShownNumbers = 64;
 
 class Session {
  public:
@@ -185,30 +182,6 @@ class Session {
   std::filesystem::path lost_;  ///< the first file that could not be written
 };
 
-/// In single quotes, as a POSIX shell reads it back.
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
-std::string tensor_line(const char* name, const Tensor& tensor) {
-  std::string decimal;
-  std::string hex;
-  Index shown = 0;
-  for_each_index(tensor.extents(), [&](Index b, Index h, Index row, Index column) {
-    if (++shown > kMaxShownNumbers) return;
-    const double value = tensor.get(b, h, row, column);
-    decimal += " " + number_text(value, tensor.dtype());
-    hex += fmt::format(" {:a}", value);
-  });
-  if (shown > kMaxShownNumbers) {
-    decimal += fmt::format(" ... ({} numbers)", shown);
-    hex += " ...";
-  }
-  return fmt::format("{} ={}   ({})\n", name, decimal, hex.empty() ? hex : hex.substr(1));
-}
-
 }  // namespace
 
 Result<reports::CheckReport> run_checks(const CheckRun& run) {
@@ -220,31 +193,6 @@ Result<reports::CheckReport> run_checks(const CheckRun& run) {
   });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   return session.finish(complete, seconds.count());
-}
-
-std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
-                                std::string_view law, const std::filesystem::path& saved) {
-  const std::string line = minimal_text(properties::to_text(of, law));
-  if (line.size() > kMaxReplayLine && !saved.empty())
-    return fmt::format("attest replay {}", shell_quoted(saved.string()));
-  return fmt::format("attest replay {} {}", kernel.description().name, shell_quoted(line));
-}
-
-std::string values_text(const properties::Case& of) {
-  return tensor_line("Q", of.q) + tensor_line("K", of.k) + tensor_line("V", of.v);
-}
-
-std::string declares_text(const Kernel& kernel) {
-  const Capabilities& can = kernel.description().capabilities;
-  std::string text;
-  for (const Dtype dtype : can.dtypes) text += std::string(to_string(dtype)) + " ";
-  text += "| causal";
-  if (can.mask_bits) text += ", bits";
-  if (can.key_lengths) text += " | ragged keys";
-  if (can.grouped_heads) text += " | grouped heads";
-  if (can.tiles) text += can.kv_splits ? " | tiles, kv splits" : " | tiles";
-  if (can.lse) text += " | lse ln";
-  return text + (can.reject ? " | empty zero, reject" : " | empty zero");
 }
 
 }  // namespace attest::cli

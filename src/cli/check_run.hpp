@@ -25,14 +25,4 @@ struct CheckRun {
 /// The report; fails only when the folder cannot be written.
 Result<reports::CheckReport> run_checks(const CheckRun& run);
 
-/// "attest replay KERNEL 'LINE'", or the saved folder when the line would be unwieldy.
-std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
-                                std::string_view law, const std::filesystem::path& saved);
-
-/// q, k and v in decimal and hex floats, one line a tensor.
-std::string values_text(const properties::Case& of);
-
-/// One line: what the kernel can do.
-std::string declares_text(const Kernel& kernel);
-
 }  // namespace attest::cli

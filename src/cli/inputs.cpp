@@ -37,6 +37,12 @@ Status check_globs(const std::vector<std::string>& globs) {
   return {};
 }
 
+/// Up to '#', without the blanks before it: lines are copied from files together with their notes.
+std::string without_comment(const std::string& line) {
+  const std::string text = line.substr(0, line.find('#'));
+  return text.substr(0, text.find_last_not_of(" \t\r") + 1);
+}
+
 }  // namespace
 
 Result<const Kernel*> find_kernel(const std::string& name) {
@@ -77,8 +83,9 @@ Result<std::unique_ptr<tensors::TensorLibrary>> open_tensors(
   return std::make_unique<tensors::TensorLibrary>(std::move(library).value());
 }
 
-Result<properties::GivenCase> parse_given(const std::string& line,
+Result<properties::GivenCase> parse_given(const std::string& given,
                                           const tensors::TensorLibrary* library) {
+  const std::string line = without_comment(given);
   ProblemText text;
   TextError error;
   const auto refused = [&](const TextError& where) {
@@ -103,10 +110,7 @@ Result<std::vector<properties::GivenCase>> read_problem_file(
   std::vector<properties::GivenCase> cases;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
-    line = line.substr(0, line.find('#'));
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r'))
-      line.pop_back();
-    if (line.empty()) continue;
+    if (without_comment(line).empty()) continue;
     Result<properties::GivenCase> given = parse_given(line, library);
     if (!given.ok())
       return invalid_argument(fmt::format("{}:{}: {}", path, number, given.status().message()));

@@ -61,7 +61,7 @@ void list_features() {
       if (std::find(features.begin(), features.end(), feature) != features.end())
         kernels += " " + kernel->description().name;
     }
-    fmt::print("{:<36}{}\n", to_string(feature), kernels.empty() ? " (none)" : kernels);
+    fmt::print("{:<18}{}\n", to_string(feature), kernels.empty() ? " (none)" : kernels);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "reference/oracle.hpp"
+#include "reports/numbers.hpp"
 
 namespace {
 
@@ -127,7 +128,8 @@ int main(int argc, char** argv) {
   add_bound(app, bound);
   add_world(app, world);
   app.add_subcommand("list", "what this build knows")
-      ->add_option("WHAT", what, "kernels, mutants, laws, families, masks, tiers or dtypes")
+      ->add_option("WHAT", what,
+                   "kernels, mutants, laws, families, masks, features, tiers or dtypes")
       ->required();
   app.add_subcommand("doctor", "environment, versions, what this build can do");
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
@@ -158,8 +160,9 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) != 0) return usage("cannot write the output");
     const std::int64_t contradictions = attest::reference::oracle_counts().contradictions;
     if (contradictions == 0) return code;
-    std::cerr << "attest: the two oracles contradict each other on " << contradictions
-              << " rows: a defect of attest, please report it\n";
+    std::cerr << "attest: the two oracles contradict each other on "
+              << attest::reports::count_text(contradictions, "row")
+              << ": a defect of attest, please report it\n";
     return oracle_contradiction;
   } catch (const std::system_error& error) {
     return usage(std::string("cannot write the output: ") + error.what());

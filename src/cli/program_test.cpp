@@ -42,7 +42,8 @@ TEST_F(Program, HelpOfEveryCommandNamesItsOptionsAndTheExitCodes) {
        {"PROBLEM", "--kernel", "--seed", "--atol", "--rtol", "--rows", "--format", "--jobs",
         "--tensors"}},
       {"world", {"KERNEL", "--tier", "--jobs", "--out", "--resume"}},
-      {"list", {"WHAT", "kernels", "mutants", "laws", "families", "masks", "tiers", "dtypes"}},
+      {"list",
+       {"WHAT", "kernels", "mutants", "laws", "families", "masks", "features", "tiers", "dtypes"}},
       {"doctor", {}}};
   for (const auto& [command, parts] : commands) {
     const Finished help = run({command, "--help"});
@@ -106,7 +107,12 @@ TEST_F(Program, ListsEverythingThatThisBuildKnows) {
   EXPECT_THAT(list("masks"), AllOf(HasSubstr("causal:tl"), HasSubstr("causal:br"),
                                    HasSubstr("causal:off=N"), HasSubstr("bits:")));
   EXPECT_THAT(list("tiers"), AllOf(HasSubstr("smoke"), HasSubstr("ci"), HasSubstr("nightly")));
-  EXPECT_EQ(list("dtypes"), "f32\nf64\n");
+  EXPECT_THAT(list("dtypes"), AllOf(HasSubstr("\nf32  "), HasSubstr("\nbf16 "),
+                                    HasSubstr("\ne4m3 "), HasSubstr("descale")));
+  const std::string features = list("features");
+  for (const Feature feature : all_features())
+    EXPECT_THAT(features, HasSubstr(std::string(to_string(feature)) + " "));
+  EXPECT_THAT(features, HasSubstr("builtin:scalar_tree"));
 }
 
 TEST_F(Program, DoctorSaysWhatResultsDependOn) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cli/case_store.hpp"
+#include "cli/case_text.hpp"
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"

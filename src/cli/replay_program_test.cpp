@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/test_program.hpp"
 #include "cli/test_run_files.hpp"
@@ -84,6 +86,39 @@ TEST_F(Replay, ABadLineIsRefusedWithACaretBelowThePlace) {
     EXPECT_EQ(finished.exit_code, 2);
     EXPECT_EQ(finished.out, "");
     expect_caret_below(finished, problem, word);
+  }
+}
+
+TEST_F(Replay, AContradictionIsRefusedWithACaretBelowThePlace) {
+  for (const auto& [problem, word] : std::vector<std::pair<std::string, std::string>>{
+           {"*x1:4x8:2 f32 mask=causal:br", "x8:"},                     // no lengths
+           {"1x3/2:4x5:2 f32", "3/2"},                                  // heads
+           {"1x1:2x3:2 f32 win=3:*", "win=3:*"},                        // no diagonal
+           {"1x1:2x3:2 f32 mask=causal:tl win=-1:0", "-1"},             // a negative side
+           {"1x1:4x5:2 f32 keep=first:2", "first:2"},                   // no window
+           {"1x1:1x8:2 f32 kv=paged:4:2:0,2", "0,2"},                   // page 2 of 2
+           {"1x1:1x8:2 f32 kv=paged:4:2:0", "2:0"},                     // too few pages
+           {"1x1:2x3:2 f32 bwd=dq,dk,dv,dsink", "bwd=dq,dk,dv,dsink"},  // no sink
+           {"1x1:2x3:2 f32 lse=log2 bwd=dq,dk,dv", "bwd=dq,dk,dv"},     // another lse
+           {"1x1:2x3:2 f32 mask=prefix:2", "mask=prefix:2"}}) {         // not causal
+    const Finished finished = run({"replay", kTree, problem});
+    EXPECT_EQ(finished.exit_code, 2) << problem;
+    EXPECT_EQ(finished.out, "");
+    expect_caret_below(finished, problem, word);
+  }
+}
+
+TEST_F(Replay, ALineMayHaveEveryFeatureGradientsAndANote) {
+  for (const std::string line :
+       {"*x4/2:{3,1}x{5,2}:4/2 bf16 mask=causal:br win=2:0 keep=first:1 cap=30 bias=bh2d "
+        "alibi=abs:br order=scale,bias,cap,alibi sink=head lse=ln layout=thd "
+        "bwd=dq,dk,dv,dbias,dsink",
+        "1x1:2x8:4 e4m3 mask=add:0,-inf,1,0,0,0,0,0 descale=2;0.5;4 kv=paged:4 lse=max_sum out=f16",
+        "1x1:1x2:1 f32 lse=ln bwd=dq,dk,dv,dlse vals=lit:1;0,1.09861229;1,3;dout=0;dlse=1  "
+        "# B31 want out=[2.500000] lse=[1.386294]"}) {
+    const Finished finished = run({"replay", kTree, line});
+    EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+    EXPECT_EQ(finished.err, "");
   }
 }
 

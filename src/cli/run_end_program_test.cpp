@@ -32,15 +32,21 @@ class RunEnd : public ProgramTest {
 
   /// Until run.jsonl has that many lines.
   void wait_for_lines(std::ptrdiff_t count) const {
+    wait_until([&] {
+      if (!exists("out/run.jsonl")) return false;
+      const std::string text = read("out/run.jsonl");
+      return std::count(text.begin(), text.end(), '\n') >= count;
+    });
+  }
+
+  template <class Condition>
+  static void wait_until(const Condition& condition) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
-      if (exists("out/run.jsonl")) {
-        const std::string text = read("out/run.jsonl");
-        if (std::count(text.begin(), text.end(), '\n') >= count) return;
-      }
+      if (condition()) return;
       std::this_thread::sleep_for(std::chrono::milliseconds{5});
     }
-    ADD_FAILURE() << "no line was written";
+    ADD_FAILURE() << "run.jsonl did not get what was waited for";
   }
 
   /// A long run, interrupted after some cases.
@@ -95,8 +101,7 @@ TEST_F(RunEnd, AViolationFoundBeforeTheInterruptIsStillAViolation) {
       {"check", "mutant:lse_in_base_two", "--tier", "nightly", "--skip", "merge.*", "--out", "out"},
       folder(), {});
   wait_for_lines(100);
-  while (read("out/run.jsonl").find("\"fail\"") == std::string::npos)
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  wait_until([this] { return read("out/run.jsonl").find("\"fail\"") != std::string::npos; });
   running.send(SIGINT);
   const Finished finished = running.wait(kUntilStopped);
   ASSERT_TRUE(finished.in_time);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/case_text.hpp"
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"

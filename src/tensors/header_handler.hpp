@@ -90,13 +90,11 @@ class HeaderHandler final : public nlohmann::json_sax<nlohmann::json> {
     }
     if (place_ != Place::tensor || key_ != "dtype") return wrong_type("a string");
     locate();
-    if (value == "F32")
-      entry_.dtype = Dtype::f32;
-    else if (value == "F64")
-      entry_.dtype = Dtype::f64;
-    else
+    const std::optional<Dtype> dtype = dtype_of_name(value);
+    if (!dtype)
       return fail(token_, tensor_label() + ": dtype " + in_quotes(value) +
-                              " is not supported, only F32 and F64 are");
+                              " is not supported; supported are" + supported_dtypes());
+    entry_.dtype = *dtype;
     return true;
   }
 
@@ -189,6 +187,11 @@ class HeaderHandler final : public nlohmann::json_sax<nlohmann::json> {
     event_end_ = read_to_;
   }
 
+  static std::string supported_dtypes() {
+    std::string names;
+    for (const Dtype dtype : kDtypes) names += " " + std::string(format_name(dtype));
+    return names;
+  }
   std::string tensor_label() const { return "tensor " + in_quotes(entry_.name); }
   std::string data_offsets_count() const {
     return tensor_label() + ": data_offsets must hold 2 numbers";

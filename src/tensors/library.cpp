@@ -4,11 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <exception>
 #include <system_error>
 #include <utility>
 
+#include "attest/element.hpp"
 #include "tensors/message.hpp"
 #include "tensors/safetensors_header.hpp"
 
@@ -114,11 +114,8 @@ Status read_metadata(const std::map<std::string, std::string>& metadata, Problem
 }
 
 double element(const Entry& entry, Index at) {
-  return with_real_type(entry.dtype, [&](auto value) {
-    std::memcpy(&value, entry.bytes.data() + static_cast<std::size_t>(at) * sizeof value,
-                sizeof value);
-    return static_cast<double>(value);
-  });
+  return load_element(entry.dtype,
+                      entry.bytes.data() + static_cast<std::size_t>(at) * size_of(entry.dtype));
 }
 
 /// The shortest decimal that reads back as the same double.

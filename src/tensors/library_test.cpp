@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attest/element.hpp"
 #include "tensors/test_folder.hpp"
 
 namespace attest::tensors {
@@ -52,6 +53,32 @@ std::string error_of(const SafetensorsFile& file) {
   EXPECT_EQ(attention.status().code(), StatusCode::invalid_argument);
   EXPECT_THAT(attention.status().message(), StartsWith("case: "));
   return attention.status().message();
+}
+
+/// The same numbers in another type.
+Entry stored_as(Dtype dtype, const Entry& from) {
+  Entry made{from.name, dtype, from.shape, {}};
+  const std::size_t step = size_of(from.dtype);
+  for (std::size_t at = 0; at < from.bytes.size(); at += step) {
+    made.bytes.resize(made.bytes.size() + size_of(dtype));
+    store_element(dtype, &made.bytes[made.bytes.size() - size_of(dtype)],
+                  load_element(from.dtype, &from.bytes[at]));
+  }
+  return made;
+}
+
+TEST(ToAttention, NarrowTypesKeepTheirNumbers) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::f16, Dtype::e4m3, Dtype::e5m2}) {
+    SafetensorsFile file = square();
+    for (Entry& entry : file.entries) entry = stored_as(dtype, entry);
+    file.entries.push_back(stored_as(Dtype::bf16, bias({0, -1e9F, 0})));
+    const auto attention = to_attention(file, "case");
+    ASSERT_TRUE(attention.ok()) << attention.status().message();
+    const RealAttention& read = attention.value();
+    EXPECT_EQ(read.problem.dtype, dtype);
+    EXPECT_EQ(read.q.get(0, 0, 2, 1), 5);
+    EXPECT_EQ(read.problem.mask.bits->visible, (std::vector<bool>{true, false, true}));
+  }
 }
 
 TEST(ToAttention, RankTwoIsOneHead) {

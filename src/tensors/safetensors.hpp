@@ -40,9 +40,10 @@ struct SafetensorsFile {
 };
 
 /// Reads a whole file that is in memory; `file_name` is only for messages.
-/// Read are the types F32 and F64. Everything else is StatusCode::io_error: a header longer than
-/// the input or than 100 million bytes, one that is not the JSON object of the format (duplicate
-/// and unknown keys included), and tensors that do not fill the data exactly once.
+/// Read are the types F32, F64, BF16, F16, F8_E4M3 and F8_E5M2. Everything else is
+/// StatusCode::io_error: a header longer than the input or than 100 million bytes, one that is not
+/// the JSON object of the format (duplicate and unknown keys included), and tensors that do not
+/// fill the data exactly once.
 Result<SafetensorsFile> parse_safetensors(std::span<const std::byte> bytes,
                                           std::string_view file_name);
 

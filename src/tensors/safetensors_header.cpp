@@ -41,6 +41,30 @@ Status check_layout(const Header& header, Index data_start, Index data_bytes,
 
 }  // namespace
 
+std::string_view format_name(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f32:
+      return "F32";
+    case Dtype::f64:
+      return "F64";
+    case Dtype::bf16:
+      return "BF16";
+    case Dtype::f16:
+      return "F16";
+    case Dtype::e4m3:
+      return "F8_E4M3";
+    case Dtype::e5m2:
+      break;
+  }
+  return "F8_E5M2";
+}
+
+std::optional<Dtype> dtype_of_name(std::string_view name) {
+  for (const Dtype dtype : kDtypes)
+    if (name == format_name(dtype)) return dtype;
+  return std::nullopt;
+}
+
 std::optional<Index> byte_size(Dtype dtype, std::span<const Index> shape) {
   auto bytes = static_cast<Index>(size_of(dtype));
   for (const Index extent : shape) {

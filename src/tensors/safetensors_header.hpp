@@ -36,6 +36,12 @@ struct Header {
   std::vector<HeaderEntry> entries;  ///< in the order of their bytes
 };
 
+/// Name of an element type in the format. F8_E4M3 is the type without infinities.
+std::string_view format_name(Dtype dtype);
+
+/// The element type of that name, if it is one of ours.
+std::optional<Dtype> dtype_of_name(std::string_view format_name);
+
 /// Bytes of a dense tensor; none if an extent is negative or 64 bits do not hold the product.
 std::optional<Index> byte_size(Dtype dtype, std::span<const Index> shape);
 

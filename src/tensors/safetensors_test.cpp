@@ -11,7 +11,10 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <string_view>
+#include <tuple>
 
+#include "attest/element.hpp"
 #include "tensors/test_folder.hpp"
 
 namespace attest::tensors {
@@ -78,6 +81,56 @@ TEST_F(Safetensors, RoundTripKeepsEveryBit) {
   const auto parsed = parse_safetensors(std::as_bytes(std::span(text)), "memory");
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   EXPECT_EQ(parsed.value(), sample());
+}
+
+/// Every code of a type of one or two bytes.
+Entry all_codes(Dtype dtype) {
+  const std::size_t size = size_of(dtype);
+  const Index count = Index{1} << 8 * size;
+  Entry made{std::string(to_string(dtype)), dtype, {count}, {}};
+  for (Index code = 0; code < count; ++code)
+    for (std::size_t byte = 0; byte < size; ++byte)
+      made.bytes.push_back(static_cast<std::byte>(code >> 8 * byte & 0xff));
+  return made;
+}
+
+TEST_F(Safetensors, RoundTripKeepsEveryCodeOfTheNarrowTypes) {
+  SafetensorsFile file;
+  for (const Dtype dtype : {Dtype::bf16, Dtype::f16, Dtype::e4m3, Dtype::e5m2})
+    file.entries.push_back(all_codes(dtype));
+  const std::filesystem::path path = folder() / "codes.safetensors";
+  ASSERT_TRUE(write_safetensors(path, file).ok());
+  const Result<SafetensorsFile> read = read_safetensors(path);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read.value(), file);
+}
+
+/// One element of the type that the format calls so.
+Entry parsed_element(const std::string& type_name, std::string_view bytes) {
+  std::string header = R"({"one":{"dtype":")" + type_name + R"(","shape":[],"data_offsets":[0,)" +
+                       std::to_string(bytes.size()) + "]}}";
+  std::string text(8, '\0');
+  text[0] = static_cast<char>(header.size());
+  text += header + std::string(bytes);
+  const auto parsed = parse_safetensors(std::as_bytes(std::span(text)), "memory");
+  EXPECT_TRUE(parsed.ok()) << parsed.status().message();
+  return parsed.ok() ? parsed.value().entries.at(0) : Entry{};
+}
+
+TEST_F(Safetensors, EveryTypeHasTheNameThatTheFormatGivesIt) {
+  using std::string_view_literals::operator""sv;
+  const std::tuple<const char*, Dtype, std::string_view> ones[]{
+      {"F32", Dtype::f32, "\x00\x00\x80\x3f"sv},
+      {"F64", Dtype::f64, "\x00\x00\x00\x00\x00\x00\xf0\x3f"sv},
+      {"BF16", Dtype::bf16, "\x80\x3f"sv},
+      {"F16", Dtype::f16, "\x00\x3c"sv},
+      {"F8_E4M3", Dtype::e4m3, "\x38"sv},
+      {"F8_E5M2", Dtype::e5m2, "\x3c"sv}};
+  for (const auto& [name, dtype, bytes] : ones) {
+    const Entry one = parsed_element(name, bytes);
+    EXPECT_EQ(one.dtype, dtype) << name;
+    EXPECT_EQ(load_element(one.dtype, one.bytes.data()), 1.0) << name;
+  }
 }
 
 TEST_F(Safetensors, RoundTripOfAFileWithoutTensors) {

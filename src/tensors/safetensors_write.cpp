@@ -96,7 +96,7 @@ Result<std::string> header_text(const SafetensorsFile& file) {
       return invalid_argument("tensor " + in_quotes(entry.name) + " is there twice");
     const Index end = begin + static_cast<Index>(entry.bytes.size());
     nlohmann::ordered_json described;
-    described["dtype"] = entry.dtype == Dtype::f32 ? "F32" : "F64";
+    described["dtype"] = format_name(entry.dtype);
     described["shape"] = entry.shape;
     described["data_offsets"] = {begin, end};
     header[entry.name] = std::move(described);

@@ -9,7 +9,7 @@
 namespace attest {
 
 /// Per column an upper bound of |E|, the error of the numerator's accumulation in the units of the
-/// output (docs/numerics.md, section 5.2). It may replace sum p_j (1 + W_j)(e^{Na_j} - 1) |v_jc|.
+/// output (docs/numerics.md, section 5.1). It may replace sum p_j (1 + W_j)(e^{Na_j} - 1) |v_jc|.
 /// Precondition: accuracy.ordered_sums, `order` is that of the keys of `facts` without the sink.
 std::vector<double> order_aware_sums(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                                      const RowTerms& terms, const EvaluationOrder& order);

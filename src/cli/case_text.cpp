@@ -1,0 +1,63 @@
+#include "cli/case_text.hpp"
+
+#include <fmt/core.h>
+
+namespace attest::cli {
+namespace {
+
+/// Longer replay lines name the saved folder instead.
+constexpr std::size_t kMaxReplayLine = 8192;
+constexpr Index kMaxShownNumbers = 64;
+
+/// In single quotes, as a POSIX shell reads it back.
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string numbers_text(const Tensor& tensor) {
+  std::string decimal;
+  std::string hex;
+  Index shown = 0;
+  for_each_index(tensor.extents(), [&](Index b, Index h, Index row, Index column) {
+    if (++shown > kMaxShownNumbers) return;
+    const double value = tensor.get(b, h, row, column);
+    decimal += " " + number_text(value, tensor.dtype());
+    hex += fmt::format(" {:a}", value);
+  });
+  if (shown > kMaxShownNumbers) {
+    decimal += fmt::format(" ... ({} numbers)", shown);
+    hex += " ...";
+  }
+  return fmt::format("{}   ({})", decimal, hex.empty() ? hex : hex.substr(1));
+}
+
+/// Q, K and V stand out; the others have the names of the problem text.
+std::string shown_name(std::string_view name) {
+  return name.size() == 1 ? std::string(1, static_cast<char>(name.front() - 'a' + 'A'))
+                          : std::string(name);
+}
+
+}  // namespace
+
+std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
+                                std::string_view law, const std::filesystem::path& saved) {
+  const std::string line = minimal_text(properties::to_text(of, law));
+  if (line.size() > kMaxReplayLine && !saved.empty())
+    return fmt::format("attest replay {}", shell_quoted(saved.string()));
+  return fmt::format("attest replay {} {}", kernel.description().name, shell_quoted(line));
+}
+
+std::string values_text(const properties::Case& of) {
+  std::string text;
+  for (const properties::CaseTensor& tensor : properties::case_tensors()) {
+    if (tensor.extents(of.problem) == Extents{}) continue;
+    const bool is_view = of.problem.v_is_k_view && tensor.tensor == &properties::Case::v;
+    text += fmt::format("{} ={}\n", shown_name(tensor.name),
+                        is_view ? " leading columns of K" : numbers_text(of.*tensor.tensor));
+  }
+  return text;
+}
+
+}  // namespace attest::cli

@@ -1,0 +1,20 @@
+// A case as text: the line that replays it, and the numbers of its tensors.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "attest/kernel.hpp"
+#include "properties/case.hpp"
+
+namespace attest::cli {
+
+/// "attest replay KERNEL 'LINE'", or the saved folder when the line would be unwieldy.
+std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
+                                std::string_view law, const std::filesystem::path& saved);
+
+/// Every tensor of the case in decimal and hex floats, one line a tensor.
+std::string values_text(const properties::Case& of);
+
+}  // namespace attest::cli
