@@ -85,7 +85,7 @@ std::optional<SharedRow> enclose_for_all(const Case& of, const RowIndex& row,
       inputs_of(of), row, [&](const RowFacts& facts) { return least_of(bounds_of(facts)); });
   if (!exact) return std::nullopt;
   SharedRow shared{std::move(*exact), {}, {}};
-  // A row without visible keys is exact and asks for no bound, but for an lse in base two.
+  // A row without visible keys is exact and asks for no bound, but for the lse of its sink.
   shared.bounds.assign(computations.size(), shared.exact.bound);
   shared.lse_bounds.assign(computations.size(), shared.exact.asked_lse_bound);
   if (shared.exact.facts.keys.empty()) return shared;
@@ -93,8 +93,7 @@ std::optional<SharedRow> enclose_for_all(const Case& of, const RowIndex& row,
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (shared.exact.facts.visible_keys() > 0) shared.bounds[i] = own[i];
     if (states_lse(of.problem, row)) continue;
-    shared.lse_bounds[i] =
-        of.problem.lse == LseForm::base_two ? own[i].lse_base_two : shared.bounds[i].lse;
+    shared.lse_bounds[i] = of.problem.lse == LseForm::base_two ? own[i].lse_base_two : own[i].lse;
   }
   return shared;
 }

@@ -141,15 +141,16 @@ bool ask_lse(const Problem& problem, const Row& row, const BoundRule& rule,
     if (problem.empty_lse) certified.asked_lse = Enclosure{*problem.empty_lse, 0, 0};
     return true;
   }
+  if (row.keys.empty() && problem.sink->in_lse) {  // exact, but a kernel computes with the sink
+    const RowBound bound = rule(certified.facts);
+    certified.bound.lse = bound.lse;
+    certified.bound.lse_base_two = bound.lse_base_two;
+    if (certified.bound.proven()) certified.bound.unproven = bound.unproven;
+  }
   certified.asked_lse = certified.facts.lse;
   certified.asked_lse_bound = certified.bound.lse;
   if (row.sink && !problem.sink->in_lse && !drop_sink(row, rule, certified)) return false;
   if (problem.lse != LseForm::base_two || std::isinf(certified.asked_lse->high)) return true;
-  if (row.keys.empty()) {  // a sink alone, which is exact only in its own unit
-    const RowBound bound = rule(certified.facts);
-    certified.bound.unproven = bound.unproven;
-    certified.bound.lse_base_two = bound.lse_base_two;
-  }
   certified.asked_lse = in_base_two(*certified.asked_lse);
   certified.asked_lse_bound = certified.bound.lse_base_two;
   return true;

@@ -21,7 +21,9 @@ enum class LseForm {
   none,      ///< no lse output
   natural,   ///< row_max + ln(row_sum), base e
   base_two,  ///< the same divided by ln 2
-  max_sum,   ///< two columns: any finite number m not far below row_max, and sum exp(s - m)
+  /// Two columns: a finite number m, and sum exp(s - m). m is at least the largest score and the
+  /// sink, less their rounding and the lag: no bound holds where m leaves the sink out.
+  max_sum,
 };
 
 constexpr std::string_view to_string(AllMaskedPolicy policy) {

@@ -3,24 +3,6 @@
 #include "kernels/row_access.hpp"
 
 namespace attest::kernels {
-namespace {
-
-/// A format that rounds as coarsely as any of the types of dq, dk and dv; none where all of them
-/// hold the results as they are.
-std::optional<Format> coarsest_format(const Problem& problem, const Format& compute) {
-  Format coarsest = compute;
-  for (const Dtype dtype : {problem.dtype, problem.k_dtype(), problem.v_dtype()}) {
-    const Format format = format_of(dtype);
-    coarsest.unit_roundoff = std::max(coarsest.unit_roundoff, format.unit_roundoff);
-    coarsest.min_normal = std::max(coarsest.min_normal, format.min_normal);
-    coarsest.rounding_underflow = std::max(coarsest.rounding_underflow, format.rounding_underflow);
-    coarsest.max_finite = std::min(coarsest.max_finite, format.max_finite);
-  }
-  if (coarsest == compute) return std::nullopt;
-  return coarsest;
-}
-
-}  // namespace
 
 Status check_backward(const Capabilities& capabilities, const Problem& problem,
                       const Tiling& tiling, const BackwardViews& views) {
@@ -51,7 +33,9 @@ DeclaredGradientAccuracy scalar_gradient_accuracy(const Problem& problem) {
   accuracy.exp_relative_error = forward.exp_relative_error;
   accuracy.exp_absolute_error = forward.exp_absolute_error;
   accuracy.scale_roundings = is_power_of_two(scale_value(problem)) ? 0 : 1;
-  accuracy.output_format = coarsest_format(problem, forward.format);
+  accuracy.output_format = format_of(problem.dtype);
+  accuracy.dk_format = format_of(problem.k_dtype());
+  accuracy.dv_format = format_of(problem.v_dtype());
   return accuracy;
 }
 

@@ -198,13 +198,14 @@ TEST(GradientRows, AreRefusedAsAWholeWhereTheCallIs) {
   expect_refused(*find_builtin("builtin:flash_exp2"), call, StatusCode::unsupported, "backward");
 }
 
-TEST(GradientRows, AreDeclaredWithTheCoarsestOfTheirFormats) {
+TEST(GradientRows, AreDeclaredEachWithItsOwnFormat) {
   for (const Kernel* kernel : kernels_of_every_variant()) {
     Problem problem = plain_problem(Dtype::f32, 1, 1);
     problem.head_dim_v = 3;
     problem.backward = Backward{};
     DeclaredGradientAccuracy accuracy = kernel->gradient_accuracy(problem);
-    EXPECT_EQ(accuracy.output_format, std::nullopt);
+    for (const auto& format : {accuracy.output_format, accuracy.dk_format, accuracy.dv_format})
+      EXPECT_EQ(format, kF32);
     EXPECT_EQ(accuracy.scale_roundings, 0);
     EXPECT_EQ(accuracy.delta_roundings, 3);
     EXPECT_EQ(accuracy.value_dot_roundings, 3);
@@ -213,8 +214,9 @@ TEST(GradientRows, AreDeclaredWithTheCoarsestOfTheirFormats) {
     problem.v_storage = Dtype::f16;
     accuracy = kernel->gradient_accuracy(problem);
     EXPECT_EQ(accuracy.scale_roundings, 1);
-    EXPECT_EQ(accuracy.output_format, (Format{kBf16.unit_roundoff, kF16.min_normal,
-                                              kF16.rounding_underflow, kF16.max_finite}));
+    EXPECT_EQ(accuracy.output_format, kF32);
+    EXPECT_EQ(accuracy.dk_format, kBf16);
+    EXPECT_EQ(accuracy.dv_format, kF16);
   }
 }
 
