@@ -179,10 +179,20 @@ double largest_partial_score(const RowFacts& facts, const Format& format) {
   return largest;
 }
 
+/// An additive mask of nothing but 0 and -inf adds none.
+bool adds_numbers(const RowFacts& facts) {
+  return std::any_of(facts.addends.begin(), facts.addends.end(), [](const ScoreAddend& addend) {
+    return std::any_of(addend.value.begin(), addend.value.end(), [](double x) { return x != 0; });
+  });
+}
+
 /// Factors that every weight meets must be numbers with full precision.
 std::string factor_failure(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
   const Format& format = accuracy.format;
-  if (accuracy.exp_form == ExpForm::folded_base_two && facts.scale != 0) {
+  const bool folds = accuracy.exp_form == ExpForm::folded_base_two;
+  if (folds && (facts.softcap != 0 || adds_numbers(facts)))
+    return "a softcap or a bias in the base-two form has no bound";
+  if (folds && facts.scale != 0) {
     const double folded = std::abs(facts.scale) * std::numbers::log2e;
     if (folded < 2 * format.min_normal) return "the folded scale may be subnormal";
     if (!(folded < format.max_finite / 2)) return "the folded scale may overflow";
