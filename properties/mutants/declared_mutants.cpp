@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "attest/narrow_float.hpp"
 #include "attest/tensor.hpp"
 #include "kernels/kernels.hpp"
 #include "mutants/own_arithmetic.hpp"
@@ -33,14 +34,18 @@ class DeclaringKernel : public kernels::TiledKernel<Steps> {
   Declare declare_;
 };
 
-/// Rounds q, and perhaps k, to a few bits; a correct kernel does the rest.
-class NarrowInputs : public Kernel {
+/// Changes a problem, or rounds inputs to a few bits; a correct kernel does the rest.
+class ChangedCall : public Kernel {
  public:
-  struct Bits {
-    int q, k;
+  struct Change {
+    int q_bits = 64, k_bits = 64, v_bits = 64;
+    void (*problem)(Problem&) = nullptr;
   };
-  NarrowInputs(KernelDescription description, Bits bits, Declare declare)
-      : description_(std::move(description)), bits_(bits), declare_(declare) {}
+  ChangedCall(KernelDescription description, const Change& change, Declare declare)
+      : description_(std::move(description)), change_(change), declare_(declare) {
+    if (change.problem != nullptr)
+      description_.capabilities.features = kernel_->description().capabilities.features;
+  }
   const KernelDescription& description() const override { return description_; }
   DeclaredAccuracy accuracy(const Problem& problem) const override {
     DeclaredAccuracy accuracy = kernel_->accuracy(problem);
@@ -51,12 +56,16 @@ class NarrowInputs : public Kernel {
                  const ForwardViews& views) const override {
     if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
       return status;
-    const Tensor q = narrowed(views.q, bits_.q);
-    const Tensor k = narrowed(views.k, bits_.k);
+    const Tensor q = narrowed(views.q, change_.q_bits);
+    const Tensor k = narrowed(views.k, change_.k_bits);
+    const Tensor v = narrowed(views.v, change_.v_bits);
     ForwardViews changed = views;
     changed.q = q.ref();
     changed.k = k.ref();
-    return kernel_->forward(problem, tiling, changed);
+    changed.v = v.ref();
+    Problem other = problem;
+    if (change_.problem != nullptr) change_.problem(other);
+    return kernel_->forward(other, tiling, changed);
   }
 
  private:
@@ -74,7 +83,7 @@ class NarrowInputs : public Kernel {
   }
 
   KernelDescription description_;
-  Bits bits_;
+  Change change_;
   Declare declare_;
   std::unique_ptr<Kernel> kernel_ = kernels::make_scalar_sequential();
 };
@@ -163,11 +172,36 @@ struct WeightsInEightBits : OwnArithmetic<Real> {
 };
 
 template <class Real>
-struct OutputInEightBits : OwnArithmetic<Real> {
+struct OutputInBf16 : OwnArithmetic<Real> {
   void finalize(const RowSummary<Real>& summary, const kernels::RowContext&,
                 const TensorView<const Real>&, std::span<Real> output) const override {
     attest::finalize(summary, output);
-    for (Real& element : output) element = rounded_to_bits(element, 8);
+    for (Real& element : output) element = round_to(kBf16, element);
+  }
+};
+
+/// The same, but towards zero.
+template <class Real>
+struct OutputCutToBf16 : OwnArithmetic<Real> {
+  void finalize(const RowSummary<Real>& summary, const kernels::RowContext&,
+                const TensorView<const Real>&, std::span<Real> output) const override {
+    attest::finalize(summary, output);
+    for (Real& element : output) {
+      int exponent = 0;
+      const Real mantissa = std::frexp(element, &exponent);
+      element = std::ldexp(std::trunc(std::ldexp(mantissa, 8)), exponent - 8);
+    }
+  }
+};
+
+/// Every product and every sum of the dot product has 11 bits, as TF32 has them.
+template <class Real>
+struct DotInElevenBits : OwnArithmetic<Real> {
+  Real score(std::span<const Real> q, std::span<const Real> k, Real scale) const override {
+    Real sum = 0;
+    for (std::size_t c = 0; c < q.size(); ++c)
+      sum = rounded_to_bits(sum + rounded_to_bits(q[c] * k[c], 11), 11);
+    return sum * scale;
   }
 };
 
@@ -199,14 +233,19 @@ struct LaggingMaximum : OwnArithmetic<Real> {
   }
 };
 
-/// A value of 1 that is added first, and 63 that are too small to be added to it one by one.
+/// A value of 1 that is added first, and 63 that are too small to be added to it one by one; the
+/// last key has no value and next to no weight, so that the output is not the mean of v.
 std::string lost_addends() {
-  std::string text = "1x1:1x64:1 f32 scale=1 tile=64 vals=lit:1;0";
+  std::string text = "1x1:1x65:1 f32 scale=1 tile=65 vals=lit:1;0";
   for (int key = 1; key < 64; ++key) text += ",0";
-  text += ";5.9e-8";
+  text += ",-20;5.9e-8";
   for (int key = 1; key < 63; ++key) text += ",5.9e-8";
-  return text + ",1";
+  return text + ",1,0";
 }
+
+/// Scores beside 2^-18, half an ulp of 64: seen from a maximum of -64 they are 2^-17 apart.
+constexpr const char* kSeenFromFarBelow =
+    "1x1:1x3:1 f32 scale=1 tile=1 vals=lit:1;-64,3.8e-6,3.83e-6;0,0,1";
 
 class Pairs {
  public:
@@ -220,12 +259,12 @@ class Pairs {
                       make("declares_less_", truth, too_little), caught_by, std::move(case_text)});
   }
   void add(std::string_view field, std::string_view truth, std::string_view caught_by,
-           NarrowInputs::Bits bits, Declare honest) {
+           const ChangedCall::Change& change, Declare honest, std::string case_text = {}) {
     const auto make = [&](std::string_view name, Declare declare) {
-      return std::make_unique<NarrowInputs>(description(name, truth, field), bits, declare);
+      return std::make_unique<ChangedCall>(description(name, truth, field), change, declare);
     };
-    pairs_.push_back(
-        {field, make("declares_its_", honest), make("declares_less_", as_computed), caught_by, {}});
+    pairs_.push_back({field, make("declares_its_", honest), make("declares_less_", as_computed),
+                      caught_by, std::move(case_text)});
   }
   std::vector<DeclaredPair> take() { return std::move(pairs_); }
 
@@ -236,6 +275,37 @@ class Pairs {
   }
   std::vector<DeclaredPair> pairs_;
 };
+
+/// What is done to a score after its dot product. Cases as they are drawn have none of it.
+void add_score_terms(Pairs& pairs) {
+  // cap tanh(x / cap) grows with cap, at most in proportion.
+  pairs.add(
+      "tanh_relative_error", "the cap is larger by a factor 1 + 2^-12", "bound.lse",
+      {.problem = [](Problem& problem) { problem.softcap *= 1 + 0x1p-12; }},
+      [](DeclaredAccuracy& d) { d.tanh_relative_error += 0x1p-11; },
+      "1x1:1x2:1 f32 scale=1 cap=2 lse=ln vals=lit:1;1,100;1,3");
+  // And with x, at most in proportion: one more way to lose as many roundings.
+  pairs.add(
+      "softcap_roundings", "the argument of tanh is larger by a factor 1 + 2^-12", "bound.lse",
+      {.problem =
+           [](Problem& problem) {
+             if (problem.softcap != 0)
+               problem.scale = {false, scale_value(problem) * (1 + 0x1p-12)};
+           }},
+      [](DeclaredAccuracy& d) {
+        d.softcap_roundings += static_cast<Index>(0x1p-12 / d.format.unit_roundoff) + 1;
+      },
+      "1x1:1x2:1 f32 scale=1 cap=2 lse=ln vals=lit:1;1,1;1,3");
+  pairs.add(
+      "bias_relative_error", "ALiBi slopes are larger by a factor 1 + 2^-12", "bound.lse",
+      {.problem =
+           [](Problem& problem) {
+             if (problem.alibi)
+               for (double& slope : problem.alibi->slopes) slope *= 1 + 0x1p-12;
+           }},
+      [](DeclaredAccuracy& d) { d.bias_relative_error += 0x1p-12; },
+      "1x1:1x4:1 f32 alibi=col:br:1 lse=ln vals=lit:1;0,0,0,0;1,2,4,8");
+}
 
 }  // namespace
 
@@ -262,17 +332,19 @@ std::vector<DeclaredPair> declared_pairs() {
                             });
   // Two inputs of 11 bits: 2^-11 each, counted in roundings of the format.
   pairs.add("dot_roundings", "scores are made from q and k of 11 bits", "bound.lse",
-            NarrowInputs::Bits{11, 11}, [](DeclaredAccuracy& d) {
+            {.q_bits = 11, .k_bits = 11}, [](DeclaredAccuracy& d) {
               d.dot_roundings += static_cast<Index>(0x1p-10 / d.format.unit_roundoff) + 1;
             });
-  pairs.add("dot_format", "scores are made from q and k of 11 bits", "bound.lse",
-            NarrowInputs::Bits{11, 11}, [](DeclaredAccuracy& d) {
-              d.dot_roundings += 2;
-              d.dot_format = d.format;
-              d.dot_format->unit_roundoff = 0x1p-11;
-            });
-  pairs.add("scaled_query_error", "q is rounded to 8 bits", "bound.lse", NarrowInputs::Bits{8, 64},
+  pairs.add<DotInElevenBits>("dot_format", "products and sums of a score have 11 bits", "bound.lse",
+                             [](DeclaredAccuracy& d) {
+                               d.dot_format = d.format;
+                               d.dot_format->unit_roundoff = 0x1p-11;
+                             });
+  pairs.add("scaled_query_error", "q is rounded to 8 bits", "bound.lse", {.q_bits = 8},
             [](DeclaredAccuracy& d) { d.scaled_query_error = 0x1p-8; });
+  pairs.add("value_relative_error", "v is rounded to 8 bits", "bound.out", {.v_bits = 8},
+            [](DeclaredAccuracy& d) { d.value_relative_error = 0x1p-8; });
+  add_score_terms(pairs);
   pairs.add<SumsInFloat>("format", "sums of f64 are kept in f32", "bound.out",
                          [](DeclaredAccuracy& d) {
                            d.format = kF32;
@@ -295,8 +367,8 @@ std::vector<DeclaredPair> declared_pairs() {
   pairs.add<FoldedExp>("exp_form", "weights are exp2(score log2 e - row_max log2 e)",
                        "assume.exp_of_zero",
                        [](DeclaredAccuracy& d) { d.exp_form = ExpForm::folded_base_two; });
-  pairs.add<OutputInEightBits>("output_format", "outputs are rounded to 8 bits", "bound.out",
-                               [](DeclaredAccuracy& d) { d.output_format = kBf16; });
+  pairs.add<OutputInBf16>("output_format", "outputs are rounded to bf16", "bound.out",
+                          [](DeclaredAccuracy& d) { d.output_format = kBf16; });
   pairs.add<FlushesResults>("underflow", "results below the normal range become 0",
                             "assume.gradual_underflow",
                             [](DeclaredAccuracy& d) { d.underflow = Underflow::flush_results; });
@@ -305,14 +377,17 @@ std::vector<DeclaredPair> declared_pairs() {
       [](DeclaredAccuracy& d) { d.ordered_sums = false; }, as_computed, lost_addends());
   pairs.add<LaggingMaximum>(
       "lag_log2", "the maximum may lag by 2^100", "bound.out",
-      [](DeclaredAccuracy& d) { d.lag_log2 = 100; }, as_computed,
-      "1x1:1x2:1 f32 scale=1 tile=1 vals=lit:1;0,69;1,1e18");
+      [](DeclaredAccuracy& d) { d.lag_log2 = 100; }, as_computed, kSeenFromFarBelow);
   return pairs.take();
 }
 
 void append_declared_mutants(std::vector<Mutant>& mutants) {
   for (DeclaredPair& pair : declared_pairs())
     if (pair.case_text.empty()) mutants.push_back({std::move(pair.too_little), pair.caught_by});
+  mutants.push_back({std::make_unique<DeclaringKernel<OutputCutToBf16>>(
+                         describe("output_cut_to_bf16", "outputs of bf16 are cut, not rounded"),
+                         [](DeclaredAccuracy& d) { d.output_format = kBf16; }),
+                     "assume.nearest_even"});
 }
 
 }  // namespace attest::mutants
