@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attest/gradient_bound.hpp"
-#include "attest/narrow_float.hpp"
+#include "reference/correctly_rounded.hpp"
 #include "reference/test_gradient_forms.hpp"
 
 namespace attest::reference {
@@ -241,10 +241,10 @@ class BackwardKernel {
   Real scaled(Real sum) const { return form_.tiled ? sum : real(inputs_.scale) * sum; }
   static double output(Real x, const std::optional<Format>& format) {
     const auto wide = static_cast<double>(x);
-    return format ? round_to(*format, wide) : wide;
+    return format ? round_to_format(wide, *format) : wide;
   }
   static Real cast(Real x, const std::optional<Format>& format) {
-    return format ? real(round_to(*format, static_cast<double>(x))) : x;
+    return format ? real(round_to_format(static_cast<double>(x), *format)) : x;
   }
 
   const GradientInputs& inputs_;
