@@ -38,6 +38,7 @@ class GradientPairs {
   GradientPairs(const Problem& problem, const BackwardViews& views)
       : problem_(problem),
         views_(views),
+        places_(problem),
         inputs_(problem, {views.q, views.k, views.v}),
         terms_(problem, views.bias),
         sinks_(sink_logits<Real>(problem, views.sink)),
@@ -45,20 +46,22 @@ class GradientPairs {
         bias_is_capped_(problem.bias && problem.order.bias_before_softcap) {}
 
   Real scale() const { return scale_; }
+  /// Where the row lies in q, dq, out and dout.
+  RowPlace place(const RowIndex& row) const { return places_.query(row); }
   /// Whether a row sees a key or has a sink. No other may be read.
   bool sees_something(const RowIndex& row) const {
     return !sinks_.empty() || classify(problem_, row.batch, row.query, row.query + 1, 0,
                                        problem_.seq_kv) != TileClass::empty;
   }
   Real delta(const RowIndex& row) {
-    const RowPlace at = place(row);
+    const RowPlace at = places_.query(row);
     const Real product =
         dot(read_row(views_.dout, at, dout_buffer_), read_row(views_.out, at, out_buffer_));
     if (!problem_.backward->dlse) return product;
     return product - read_element<Real>(views_.dlse, at, 0);
   }
   QueryRow<Real> row(const RowIndex& index, Real delta) {
-    const RowPlace at = place(index);
+    const RowPlace at = places_.query(index);
     return {index, inputs_.query(index, q_buffer_), read_row(views_.dout, at, dout_buffer_),
             read_element<Real>(views_.lse, at, 0), delta};
   }
@@ -77,17 +80,13 @@ class GradientPairs {
   /// Gradient of the sink of a row. Precondition: there is a sink.
   Real sink_gradient(const RowIndex& row, Real delta) const {
     const Real logit = sinks_[static_cast<std::size_t>(row.head)];
-    return -(std::exp(logit - read_element<Real>(views_.lse, place(row), 0)) * delta);
+    return -(std::exp(logit - read_element<Real>(views_.lse, places_.query(row), 0)) * delta);
   }
 
  private:
-  RowPlace place(const RowIndex& row) const {
-    const StoredRow at = stored_query(problem_, row.batch, row.query);
-    return {at.b, row.head, at.row};
-  }
-
   const Problem& problem_;
   const BackwardViews& views_;
+  StoredPlaces places_;
   InputRows<Real> inputs_;
   ScoreTerms<Real> terms_;
   std::vector<Real> sinks_;
