@@ -137,6 +137,26 @@ TEST(Check, AKernelThatFailsOnceIsFlakyAndNotAcquittedByTheSecondRun) {
   EXPECT_EQ(check_case(kernel, law, on).outcome, Outcome::ok);
 }
 
+Verdict verdict_of_line(const Kernel& kernel, std::string_view line) {
+  ProblemText text;
+  TextError error;
+  EXPECT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
+  return check_case(kernel, *find_law(text.law), make_case(text, nullptr).value());
+}
+
+TEST(HardCases, APartThatIsNotFiniteLeavesAMergeUnproven) {
+  for (const char* const values : {"1;0,1;1,nan", "1;0,1;inf,1", "1;0,nan;1,1", "1;inf,1;1,1"}) {
+    for (const char* const law : {"merge.pairs_tree", "merge.pairs_agree", "merge.any_tree",
+                                  "merge.associates", "merge.summary_bound"}) {
+      const Verdict verdict =
+          verdict_of_line(*kernels::find_builtin("builtin:scalar_tree"),
+                          std::string("1x1:1x2:1 f32 tile=1 law=") + law + " vals=lit:" + values);
+      EXPECT_EQ(verdict.outcome, Outcome::unproven) << law << " " << values;
+      EXPECT_EQ(verdict.reason, "a visible input is not finite") << law << " " << values;
+    }
+  }
+}
+
 TEST(HardCases, EveryLineParsesAndHoldsOnEveryBuiltInKernel) {
   const auto lines = hard_case_lines();
   EXPECT_FALSE(lines.empty());

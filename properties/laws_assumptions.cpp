@@ -29,11 +29,11 @@ Verdict exact_outputs(const Kernel& kernel, const Case& probe, Want&& want, std:
                       std::optional<double> want_lse = {}) {
   const Outputs outputs = run_kernel(kernel, probe);
   if (const auto verdict = stopped(outputs, probe)) return *verdict;
+  const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
   Tally tally;
   for_each_row(probe.problem, [&](const RowIndex& row) {
     for (Index c = 0; c < probe.problem.head_dim_v; ++c)
-      equals(tally, {"out", row, c}, outputs.out.get(row.batch, row.head, row.query, c),
-             want(row, c), reason);
+      holds_exactly(tally, accuracy, {{"out", row, c}, outputs.at(row, c), want(row, c)}, reason);
     if (want_lse && outputs.has_lse())
       equals(tally, {"lse", row}, outputs.lse.get(row.batch, row.head, row.query, 0), *want_lse,
              reason);
@@ -112,8 +112,9 @@ Verdict assume_exp_of_zero(const Kernel& kernel, const Case& on) {
     const auto [b, h, query] = row;
     const Index kv_head = probe.problem.kv_head(h);
     for (Index c = 0; c < probe.problem.head_dim_v; ++c)
-      equals(tally, {"out", row, c}, outputs.out.get(b, h, query, c),
-             probe.v.get(b, kv_head, seen, c), "the only visible key does not give its value");
+      holds_exactly(tally, accuracy,
+                    {{"out", row, c}, outputs.at(row, c), probe.v.get(b, kv_head, seen, c)},
+                    "the only visible key does not give its value");
     if (outputs.has_lse() && accuracy.log_absolute_error == 0)
       equals(tally, {"lse", row}, outputs.lse.get(b, h, query, 0),
              probe.q.get(b, h, query, 0) * probe.k.get(b, kv_head, seen, 0),
@@ -191,8 +192,8 @@ Verdict assume_gradual_underflow(const Kernel& kernel, const Case& on) {
   const double normal = format.min_normal;
   const double smallest = 2 * format.unit_roundoff * normal;
   Case probe = blank_probe(kernel, on, keys, 6);
-  const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
-  if (auto verdict = rounds_exact_results(accuracy, probe.problem.dtype)) return *verdict;
+  if (auto verdict = rounds_exact_results(kernel.accuracy(probe.problem), probe.problem.dtype))
+    return *verdict;
   const std::array<double, 3> everywhere{smallest, -3 * smallest, normal / 2};
   const std::array<double, 3> left{n * smallest, -normal - n * smallest, n / 2 * normal};
   const std::array<double, 3> right{0, normal, 0};
@@ -205,23 +206,9 @@ Verdict assume_gradual_underflow(const Kernel& kernel, const Case& on) {
     if (key == at.left) return left[column - everywhere.size()];
     return key == at.right ? right[column - everywhere.size()] : 0.0;
   });
-  const Outputs outputs = run_kernel(kernel, probe);
-  if (const auto verdict = stopped(outputs, probe)) return *verdict;
-  Tally tally;
-  for_each_row(probe.problem, [&](const RowIndex& row) {
-    for (Index c = 0; c < probe.problem.head_dim_v; ++c) {
-      const double got = outputs.out.get(row.batch, row.head, row.query, c);
-      const double exact = want[static_cast<std::size_t>(c)];
-      const bool same_sign = got == 0 || std::signbit(got) == std::signbit(exact);
-      // What is flushed on the way is missing from the sum.
-      const bool flushed =
-          accuracy.underflow != Underflow::gradual && same_sign && std::abs(got) <= std::abs(exact);
-      tally.holds(got == exact || flushed, {"out", row, c}, got, exact,
-                  "a result below the normal range is not exact");
-    }
-    tally.end_row();
-  });
-  return tally.verdict();
+  return exact_outputs(
+      kernel, probe, [&](const RowIndex&, Index c) { return want[static_cast<std::size_t>(c)]; },
+      "a result below the normal range is not exact");
 }
 
 Verdict assume_large_scores(const Kernel& kernel, const Case& on) {
@@ -257,9 +244,11 @@ Verdict assume_large_scores(const Kernel& kernel, const Case& on) {
       double sum = 0;
       for (Index key = both_signs ? query % 2 : 0; key < keys; key += both_signs ? 2 : 1)
         sum += probe.v.get(b, kv_head, key, c);
-      equals(tally, {"out", row, c}, outputs.out.get(b, h, query, c),
-             sum / static_cast<double>(both_signs ? keys / 2 : keys),
-             "large scores do not give the mean of the largest");
+      holds_exactly(tally, accuracy,
+                    {{"out", row, c},
+                     outputs.at(row, c),
+                     sum / static_cast<double>(both_signs ? keys / 2 : keys)},
+                    "large scores do not give the mean of the largest");
     }
     if (outputs.has_lse() && keeps_exact_scores(accuracy, on.problem.head_dim))
       equals(tally, {"lse", row}, outputs.lse.get(b, h, query, 0),

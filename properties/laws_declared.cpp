@@ -150,8 +150,8 @@ Case exp_probe(const Kernel& kernel, const Case& on) {
 }
 
 /// Bound of the two outputs of exp_probe: the weight of the far key is off by a factor 1 + t,
-/// |t| <= eps, or by eta; everything else is one addition and the division. The share of a key
-/// answers to the log of a weight with the share of the other key.
+/// |t| <= eps, or by eta; everything else is one addition, the division and the last rounding. The
+/// share of a key answers to the log of a weight with the share of the other key.
 RowBound exp_probe_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
   const Format& format = accuracy.format;
   const double eps = -std::log1p(-accuracy.exp_relative_error);
@@ -167,6 +167,12 @@ RowBound exp_probe_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts
     if (std::min(own, other) < 4 * format.min_normal) {
       limit += 2 * (accuracy.exp_absolute_error + format.rounding_underflow);
       if (accuracy.underflow != Underflow::gradual) limit += 2 * format.min_normal;
+    }
+    if (accuracy.output_format) {
+      const Format& last = *accuracy.output_format;
+      limit +=
+          last.unit_roundoff * (own + limit) +
+          (accuracy.underflow == Underflow::gradual ? last.rounding_underflow : last.min_normal);
     }
     bound.output.push_back(limit * (1 + 0x1p-40));
   }
@@ -203,7 +209,6 @@ Verdict assume_exp_error(const Kernel& kernel, const Case& on) {
   if (!keeps_exact_scores(accuracy, on.problem.head_dim))
     return Verdict::skipped("the kernel declares scores or exponents that are rounded");
   if (accuracy.weight_cast) return Verdict::skipped("the kernel declares rounded weights");
-  if (accuracy.output_format) return Verdict::skipped("the kernel declares rounded outputs");
   const Outputs outputs = run_kernel(kernel, probe);
   if (const auto verdict = stopped(outputs, probe)) return *verdict;
   Tally tally;

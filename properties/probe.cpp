@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <vector>
 
+#include "attest/narrow_float.hpp"
 #include "properties/derive.hpp"
 
 namespace attest::properties {
@@ -62,13 +64,33 @@ std::optional<Verdict> rounds_exact_results(const DeclaredAccuracy& accuracy, Dt
   const Format format = format_of(dtype);
   if (!(accuracy.format == format))
     return Verdict::skipped("the kernel declares another format than that of the dtype");
-  if (accuracy.output_format && !(*accuracy.output_format == format))
-    return Verdict::skipped("the kernel declares outputs of another format");
+  if (accuracy.value_relative_error > 0)
+    return Verdict::skipped("the kernel declares values that it rounds");
   if (accuracy.reciprocal_relative_error > 0 || accuracy.division_roundings > 2)
     return Verdict::skipped("the kernel declares a division that may round exact quotients");
   if (accuracy.weight_cast && accuracy.weight_cast->offset_log2 < 0)
     return Verdict::skipped("the kernel declares weights that are made smaller");
   return std::nullopt;
+}
+
+std::optional<double> as_output(const DeclaredAccuracy& accuracy, double exact) {
+  if (!accuracy.output_format) return exact;
+  const double rounded = round_to(*accuracy.output_format, exact);
+  if (std::isinf(rounded) && !std::isinf(exact)) return std::nullopt;
+  return rounded;
+}
+
+void holds_exactly(Tally& tally, const DeclaredAccuracy& accuracy, const Known& output,
+                   std::string_view reason) {
+  const std::optional<double> want = as_output(accuracy, output.exact);
+  if (!want) return;
+  const double got = output.got;
+  const bool same_sign = got == 0 || std::signbit(got) == std::signbit(*want);
+  const Format& last = accuracy.output_format.value_or(accuracy.format);
+  const bool flushed = accuracy.underflow != Underflow::gradual &&
+                       std::abs(*want) < std::max(last.min_normal, accuracy.format.min_normal) &&
+                       same_sign && std::abs(got) <= std::abs(*want);
+  tally.holds(got == *want || flushed, output.place, got, *want, reason);
 }
 
 bool keeps_exact_scores(const DeclaredAccuracy& accuracy, Index head_dim) {

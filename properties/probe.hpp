@@ -3,12 +3,21 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "attest/kernel.hpp"
 #include "attest/verdict.hpp"
 #include "properties/case.hpp"
+#include "properties/tally.hpp"
 
 namespace attest::properties {
+
+/// An output and what it is in exact arithmetic.
+struct Known {
+  Place place;
+  double got = 0;
+  double exact = 0;
+};
 
 /// A number that a replay line repeats, for choices of a law: the seed of the values.
 std::uint64_t seed_of(const Case& on);
@@ -28,8 +37,19 @@ Case blank_probe(const Kernel& kernel, const Case& on, Index keys, Index columns
 void set_scores(Case& probe, const ElementRule& q, const ElementRule& k);
 
 /// Skipped, with the reason, where the kernel declares arithmetic that may round what is exact in
-/// the dtype (a narrower format, a narrower output, an approximate reciprocal).
+/// the dtype (a narrower format, values that it rounds, an approximate reciprocal). An output of
+/// another format is no such reason: holds_exactly knows what it is.
 std::optional<Verdict> rounds_exact_results(const DeclaredAccuracy& accuracy, Dtype dtype);
+
+/// `exact`, a result of the arithmetic that is known exactly, as an output: rounded to nearest,
+/// ties to even, where another format is declared. Nothing where it exceeds that format: a kernel
+/// may saturate or overflow.
+std::optional<double> as_output(const DeclaredAccuracy& accuracy, double exact);
+
+/// Demands that `got` is as_output(exact). +0 and -0 are equal, for 0 + (-0) is +0; below the
+/// normal range a kernel that flushes may have lost some of it, or everything.
+void holds_exactly(Tally& tally, const DeclaredAccuracy& accuracy, const Known& output,
+                   std::string_view reason);
 
 /// Whether a score with one product, of which one factor is a power of two, stays exact, and its
 /// difference from another one as well.

@@ -136,7 +136,9 @@ void draw_results(Draw& draw, const CaseLimits& limits, Problem& problem) {
 }
 
 void draw_backward(Draw& draw, const CaseLimits& limits, Problem& problem) {
-  const bool fits = !problem.qv && problem.all_masked == AllMaskedPolicy::zero &&
+  const bool fp8 = is_fp8(problem.dtype) || is_fp8(problem.k_dtype()) || is_fp8(problem.v_dtype());
+  const bool counted = !problem.sink || problem.sink->in_lse;
+  const bool fits = !problem.qv && !fp8 && counted && problem.all_masked == AllMaskedPolicy::zero &&
                     (problem.lse == LseForm::none || problem.lse == LseForm::natural);
   if (!limits.has(Feature::backward) || !fits || !draw.chance(45)) return;
   Backward backward;

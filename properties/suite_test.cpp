@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "kernels/registry.hpp"
 #include "properties/check.hpp"
@@ -17,6 +19,46 @@ namespace {
 
 /// A law may say "weak" or "unproven" in at most this many of 100 cases that it was asked about.
 constexpr int kMaxUndecidedPercent = 20;
+
+/// Kernels that a law cannot judge, whatever the case, and why. Names are without `builtin:`.
+struct NotJudged {
+  std::vector<std::string_view> laws;  ///< names; "merge." stands for all that begin so
+  std::vector<std::string_view> kernels;
+  std::string_view reason;
+};
+
+const std::vector<NotJudged>& not_judged() {
+  static const std::vector<NotJudged> table{
+      {{"merge."},
+       {"textbook", "eigen_materialised", "flash_exp2", "flash_lazy", "flash_combined"},
+       "they show no partial results"},
+      {{"tiling."}, {"textbook", "eigen_materialised"}, "they do not cut the keys"},
+      {{"mask.window_edges", "mask.alignment", "mask.softcap_excluded", "storage.left_padding",
+        "storage.paged", "terms.alibi_forms", "terms.sink_is_null_logit"},
+       {"eigen_materialised", "flash_bf16p", "flash_bf16p_sum", "flash_f16p", "flash_e4m3p",
+        "flash_e5m2p", "flash_exp2", "flash_lazy", "flash_reciprocal", "flash_bf16out",
+        "flash_flush", "flash_combined"},
+       "they take no variant of the problem"},
+      {{"assume.exp_error"},
+       {"flash_bf16p", "flash_bf16p_sum", "flash_f16p", "flash_e4m3p", "flash_e5m2p", "flash_exp2",
+        "flash_combined"},
+       "their weights or exponents are rounded more coarsely than exp is"},
+      {{"assume.large_scores"},
+       {"flash_exp2", "flash_combined"},
+       "the error of their exponents grows with the score"}};
+  return table;
+}
+
+bool may_judge_nothing(const Law& law, const Kernel& kernel) {
+  const std::string_view name = std::string_view(kernel.description().name).substr(8);
+  const auto is_law = [&](std::string_view listed) {
+    return listed.ends_with('.') ? law.name.starts_with(listed) : law.name == listed;
+  };
+  return std::any_of(not_judged().begin(), not_judged().end(), [&](const NotJudged& row) {
+    return std::any_of(row.laws.begin(), row.laws.end(), is_law) &&
+           std::find(row.kernels.begin(), row.kernels.end(), name) != row.kernels.end();
+  });
+}
 
 struct Counts {
   int judged = 0;
@@ -59,6 +101,8 @@ TEST_P(Suite, Holds) {
   EXPECT_TRUE(holds);
   EXPECT_LE(100 * counts.undecided, kMaxUndecidedPercent * counts.judged)
       << "too many cases could not have failed";
+  EXPECT_EQ(counts.judged == counts.undecided, may_judge_nothing(law(), kernel()))
+      << "no case was judged, or the table says that none can be";
 }
 
 std::string test_name(const testing::TestParamInfo<Suite::ParamType>& info) {

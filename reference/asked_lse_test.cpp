@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "reference/interval.hpp"
 #include "reference/test_cases.hpp"
 #include "reference/test_row_facts.hpp"
 #include "reference/test_rows.hpp"
@@ -15,8 +16,17 @@
 namespace attest::reference {
 namespace {
 
-/// ln 2 and 1 / ln 2 as pairs of doubles.
-constexpr double kLn2Low = 2.3190468138462996e-17;
+using Number = Interval<256>;
+
+Number ln2() {
+  return log(Number(2));
+}
+
+/// Whether the enclosure holds a number that is known to 256 bits.
+bool encloses(const Enclosure& enclosure, const Number& exact) {
+  const Number distance = abs(exact - Number(enclosure.high) - Number(enclosure.low));
+  return std::isfinite(enclosure.radius) && upper_double<256>(distance) <= enclosure.radius;
+}
 
 RowBound rule_of(const RowFacts& facts) {
   RowBound bound = uniform_bound(facts, 1, 0.5);
@@ -59,13 +69,11 @@ TEST(AskedLse, OfTheNaturalFormAndOfMaxSumIsThatOfTheRow) {
 
 TEST(AskedLse, OfBaseTwoIsDividedByLn2) {
   // Scores ln 2 up to 2^-54: an lse of log2(2 + 2) = 2 up to 2^-53.
-  const double ln2 = std::numbers::ln2;
+  const double score = std::numbers::ln2;
   const CertifiedRow row =
-      certified({ln2, ln2}, [](Problem& problem) { problem.lse = LseForm::base_two; });
-  const double left_out = kLn2Low / ln2;  // ln 2 = ln2 + kLn2Low
-  EXPECT_LE(row.asked_lse->distance_lower(2), left_out * (1 + 0x1p-40));
-  EXPECT_GE(row.asked_lse->distance_upper(2), left_out * (1 - 0x1p-40));
-  EXPECT_LT(row.asked_lse->radius, 0x1p-90);
+      certified({score, score}, [](Problem& problem) { problem.lse = LseForm::base_two; });
+  EXPECT_TRUE(encloses(*row.asked_lse, (Number(score) + ln2()) / ln2()));
+  EXPECT_FALSE(encloses(*row.asked_lse, Number(2)));
   EXPECT_EQ(row.asked_lse_bound, 0.25);
   EXPECT_EQ(row.bound.lse, 0.5);
   // 64 keys of score 0: exactly 6.
@@ -77,18 +85,16 @@ TEST(AskedLse, OfBaseTwoIsDividedByLn2) {
 TEST(AskedLse, CountsTheSinkOnlyWhereTheProblemSaysSo) {
   for (const LseForm form : {LseForm::natural, LseForm::base_two}) {
     const bool two = form == LseForm::base_two;
-    const double unit = two ? 1 : std::numbers::ln2;
+    const Number unit = two ? ln2() : Number(1);
     const auto with_sink = [&](bool in_lse) {
       return certified({1, 1, 1}, [&](Problem& problem) {
         problem.lse = form;
         problem.sink = Sink{false, in_lse};
       });
     };
-    const double counted = (two ? std::numbers::log2e : 1) + 2 * unit;
-    EXPECT_LE(with_sink(true).asked_lse->distance_lower(counted), 0x1p-51);
+    EXPECT_TRUE(encloses(*with_sink(true).asked_lse, (Number(1) + log(Number(4))) / unit));
     EXPECT_EQ(with_sink(true).asked_lse_bound, two ? 0.75 : 0.5);
-    const double bare = (two ? std::numbers::log2e : 1) + std::log2(3) * unit;
-    EXPECT_LE(with_sink(false).asked_lse->distance_lower(bare), 0x1p-51);
+    EXPECT_TRUE(encloses(*with_sink(false).asked_lse, (Number(1) + log(Number(3))) / unit));
     EXPECT_EQ(with_sink(false).asked_lse_bound, two ? 0.25 : 0.5);
     // The output is that of the row with the sink in both cases.
     EXPECT_THAT(with_sink(false).facts.output[0], Contains(0.75));
@@ -108,7 +114,7 @@ TEST(AskedLse, OfASinkAloneIsTheSinkOrMinusInfinity) {
   // A kernel may multiply the sink by log2 e and then by ln 2.
   EXPECT_EQ(alone(LseForm::natural, true).asked_lse_bound, 0.5);
   EXPECT_EQ(alone(LseForm::natural, true).bound.output, std::vector<double>{0});
-  EXPECT_LE(alone(LseForm::base_two, true).asked_lse->distance_lower(std::numbers::log2e), 0x1p-52);
+  EXPECT_TRUE(encloses(*alone(LseForm::base_two, true).asked_lse, Number(1) / ln2()));
   EXPECT_EQ(alone(LseForm::base_two, true).asked_lse_bound, 0.75);
   for (const LseForm form : {LseForm::natural, LseForm::base_two}) {
     EXPECT_THAT(*alone(form, false).asked_lse, IsExactly(-kInfinity));
@@ -137,9 +143,11 @@ TEST(AskedLse, OfAnEmptyRowIsWhatTheProblemStates) {
 
 TEST(InBaseTwo, ContainsTheQuotientOfEveryPoint) {
   const Enclosure wide = in_base_two({3, 0x1p-60, 0.5});
-  const auto ends = {2.5 / std::numbers::ln2, 3.5 / std::numbers::ln2};
-  for (const double end : ends) EXPECT_LE(wide.distance_lower(end), 0x1p-50);
-  EXPECT_NEAR(wide.radius, 0.5 * std::numbers::log2e, 0x1p-50);
+  for (const double end : {2.5, 3.0, 3.5})
+    EXPECT_TRUE(encloses(wide, (Number(end) + Number(0x1p-60)) / ln2()));
+  const double least = upper_double<256>(Number(0.5) / ln2());
+  EXPECT_GE(wide.radius, least);
+  EXPECT_LE(wide.radius, std::nextafter(least, kInfinity));
   EXPECT_THAT(in_base_two({-kInfinity, 0, 0}), IsExactly(-kInfinity));
   EXPECT_THAT(in_base_two({}), IsExactly(0));
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "reference/finite.hpp"
 #include "reference/oracle.hpp"
 #include "reference/oracle_fast.hpp"
 
@@ -23,13 +24,7 @@ Counters& counters() {
   return instance;
 }
 
-bool is_narrow(const Enclosure& enclosure, double bound) {
-  // A pair of doubles cannot say more than its smallest number; no precision narrows that.
-  return enclosure.radius <= kWidthShare * bound ||
-         enclosure.radius <= std::numeric_limits<double>::denorm_min();
-}
-
-bool is_narrow(const CertifiedRow& row) {
+bool all_narrow(const CertifiedRow& row) {
   if (!row.bound.proven()) return true;  // no precision helps
   for (std::size_t c = 0; c < row.facts.output.size(); ++c)
     if (!is_narrow(row.facts.output[c], row.bound.output[c])) return false;
@@ -44,18 +39,29 @@ void judge_width(CertifiedRow& row, const BoundRule& rule) {
     return;
   }
   row.bound = rule(row.facts);
-  row.narrow = is_narrow(row);
+  row.narrow = all_narrow(row);
 }
 
-/// FNV-1a over numbers of the row: the choice of audited rows repeats with the case.
+/// A hash of the row's numbers, SplitMix64 after each: the choice of audited rows repeats with the
+/// case. A sink is one of the scores.
 bool is_audited(const RowFacts& facts) {
-  std::uint64_t hash = 0xCBF29CE484222325U;
+  std::uint64_t hash = 0;
   const auto mix = [&](double number) {
-    hash = (hash ^ std::bit_cast<std::uint64_t>(number)) * 0x100000001B3U;
-    hash ^= hash >> 29U;
+    hash += std::bit_cast<std::uint64_t>(number) + 0x9E3779B97F4A7C15U;
+    hash = (hash ^ (hash >> 30U)) * 0xBF58476D1CE4E5B9U;
+    hash = (hash ^ (hash >> 27U)) * 0x94D049BB133111EBU;
+    hash ^= hash >> 31U;
   };
-  for (const double score : facts.score) mix(score);
-  for (const Enclosure& output : facts.output) mix(output.high);
+  const auto mix_all = [&](const std::vector<double>& numbers) {
+    std::for_each(numbers.begin(), numbers.end(), mix);
+  };
+  mix_all(facts.score);
+  mix_all(facts.score_magnitude);
+  mix_all(facts.value);
+  for (const ScoreAddend& addend : facts.addends) mix_all(addend.value);
+  for (const double number :
+       {facts.scale, facts.softcap, facts.dot_magnitude_max, facts.input_magnitude_max})
+    mix(number);
   return hash % kAuditedRows == 0;
 }
 
@@ -70,6 +76,35 @@ bool overlap(const Enclosure& left, const Enclosure& right) {
 /// Two upper bounds of one number, each with a relative slack below 2^-40.
 bool near(double left, double right) {
   return std::abs(left - right) <= std::max(std::abs(left), std::abs(right)) * 0x1p-38 + 0x1p-900;
+}
+
+/// How far score_max may be from the exact score of the key that it is the score of.
+double max_radius(const RowFacts& facts) {
+  double radius = 0;
+  for (std::size_t j = 0; j < facts.keys.size(); ++j)
+    if (facts.score[j] == facts.score_max) radius = std::max(radius, facts.score_radius[j]);
+  return radius;
+}
+
+/// Maxima that scores within their radii can have, and sums that are the same seen from one of
+/// them.
+bool consistent_sums(const RowFacts& left, const RowFacts& right) {
+  const double apart = left.score_max - right.score_max;
+  const double radii = (max_radius(left) + max_radius(right)) * (1 + 0x1p-50);
+  const double left_sum = left.log_sum + std::max(apart, 0.0);
+  const double right_sum = right.log_sum + std::max(-apart, 0.0);
+  return std::abs(apart) <= radii &&
+         (std::abs(left_sum - right_sum) <= radii || near(left_sum + 1, right_sum + 1));
+}
+
+/// What is known of the inputs: upper bounds with a relative slack below 2^-40, or exact.
+bool consistent_inputs(const RowFacts& left, const RowFacts& right) {
+  for (std::size_t j = 0; j < left.keys.size(); ++j)
+    if (!near(left.score_magnitude[j], right.score_magnitude[j])) return false;
+  return near(left.dot_magnitude_max, right.dot_magnitude_max) &&
+         near(left.input_magnitude_max, right.input_magnitude_max) && left.scale == right.scale &&
+         left.softcap == right.softcap && left.head_dim == right.head_dim &&
+         left.value == right.value && left.addends == right.addends;
 }
 
 std::optional<CertifiedRow> certify_fast(const Row& row, const BoundRule& rule) {
@@ -87,13 +122,15 @@ std::optional<CertifiedRow> certify_fast(const Row& row, const BoundRule& rule) 
 std::optional<CertifiedRow> certify_by_mpfr(const Row& row, const BoundRule& rule) {
   CertifiedRow certified;
   for (const int bits : kPrecisionLadder) {
+    // Scores that cancel may leave an exp without an end at a low precision.
     std::optional<RowFacts> facts = enclose_row(row, bits);
-    if (!facts) return std::nullopt;
+    if (!facts) continue;
     certified.bits = bits;
     certified.facts = std::move(*facts);
     judge_width(certified, rule);
     if (certified.narrow) break;
   }
+  if (certified.bits == 0) return std::nullopt;
   return certified;
 }
 
@@ -190,7 +227,8 @@ bool consistent(const RowFacts& left, const RowFacts& right) {
   }
   for (std::size_t c = 0; c < left.output.size(); ++c)
     if (!overlap(left.output[c], right.output[c])) return false;
-  return overlap(left.lse, right.lse) && near(left.log_sum + 1, right.log_sum + 1);
+  return overlap(left.lse, right.lse) && consistent_sums(left, right) &&
+         consistent_inputs(left, right);
 }
 
 BothOracles::BothOracles() : before_(both_oracles) {

@@ -133,6 +133,69 @@ TEST(CertifyRow, AnAuditSeesEveryElementThatHasNoCommonValue) {
   }
   EXPECT_FALSE(moved([](RowFacts& other) { other.keys.back() += 1; }));
   EXPECT_FALSE(moved([](RowFacts& other) { other.log_sum += 0x1p-30; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.score_max += 0x1p-30; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.score_magnitude[0] *= 1 + 0x1p-30; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.dot_magnitude_max *= 1 + 0x1p-30; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.input_magnitude_max *= 1 + 0x1p-30; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.value[0] += 1; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.scale *= 2; }));
+  EXPECT_FALSE(moved([](RowFacts& other) { other.softcap += 1; }));
+}
+
+TEST(CertifyRow, AnAuditKnowsThatASumIsRelativeToTheMaximum) {
+  // The same row with a maximum that is one rounding higher: log_sum is as much lower.
+  RowFacts facts = random_case(families()[0], 7).facts();
+  const double apart = std::nextafter(facts.score_max, kInfinity) - facts.score_max;
+  RowFacts other = facts;
+  for (std::size_t j = 0; j < other.keys.size(); ++j)
+    if (other.score[j] == facts.score_max) {
+      other.score[j] += apart;
+      other.score_radius[j] += apart;
+    }
+  other.score_max += apart;
+  other.log_sum -= apart;
+  EXPECT_TRUE(consistent(facts, other));
+  EXPECT_TRUE(consistent(other, facts));
+  for (double& radius : other.score_radius) radius = 0;
+  for (double& radius : facts.score_radius) radius = 0;
+  EXPECT_FALSE(consistent(facts, other));
+}
+
+/// Audits among rows that differ in one number.
+template <class Change>
+std::int64_t audits_among(Index rows, Change&& change) {
+  const std::int64_t before = oracle_counts().audited;
+  for (Index i = 0; i < rows; ++i) {
+    Row row = scored_row({0, 0, 0}, {1, 2, 4});
+    change(row, static_cast<double>(i));
+    EXPECT_TRUE(certify_row(row, [](const RowFacts& facts) {
+                  return uniform_bound(facts, 1, 1);
+                }).has_value());
+  }
+  return oracle_counts().audited - before;
+}
+
+TEST(CertifyRow, EveryNumberOfARowDecidesWhetherItIsAudited) {
+  // Scores and outputs are the same in all of these rows. One in kAuditedRows is expected; that
+  // none or all of eight times as many are is as likely as exp(-8).
+  constexpr auto kRows = static_cast<Index>(8 * kAuditedRows);
+  const std::vector<std::int64_t> audits{
+      audits_among(kRows, [](Row& row, double i) { row.scale = 1 + i * 0x1p-20; }),
+      audits_among(kRows, [](Row& row, double i) { row.softcap = 1 + i * 0x1p-20; }),
+      audits_among(kRows,
+                   [](Row& row, double i) {
+                     row.addends = {{std::vector<double>(3, i)}, {std::vector<double>(3, -i)}};
+                   }),
+      audits_among(kRows, [](Row& row, double i) { row.sink = -1000 - i; }),
+      audits_among(kRows,
+                   [](Row& row, double i) {
+                     row.v = {2 - i, 1 + i, 4};
+                   }),
+  };
+  for (const std::int64_t audited : audits) {
+    EXPECT_GT(audited, 0);
+    EXPECT_LT(audited, kRows);
+  }
 }
 
 /// A textbook kernel of the format: two roundings a score, exp and log within two ulp.

@@ -8,13 +8,10 @@
 #include "reference/interval_classes.hpp"
 #include "reference/interval_format.hpp"
 #include "reference/interval_row.hpp"
+#include "reference/precision.hpp"
 
 namespace attest::reference {
 namespace {
-
-bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-}
 
 bool same(double left, double right) {
   return left == right && std::signbit(left) == std::signbit(right);
@@ -131,11 +128,8 @@ class RowRounding {
     classes_ = classify(row_);
     sums_.resize(columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) decide_rational(i);
-    static_assert(kPrecisionLadder == std::array<int, 4>{128, 192, 384, 768});
-    try_classes<128>();
-    try_classes<192>();
-    try_classes<384>();
-    try_classes<768>();
+    for (const int bits : kPrecisionLadder)
+      with_precision(bits, [&](auto constant) { try_classes<constant()>(); });
     return std::move(results_);
   }
 

@@ -76,7 +76,7 @@ SharedBias sums_of(const Gradients<double>& computed, std::size_t keys, std::siz
     for (std::size_t i = 0; i < rows; ++i) {
       up += static_cast<float>(computed.dbias[i * keys + j]);
       down += static_cast<float>(computed.dbias[(rows - 1 - i) * keys + j]);
-      narrow = rounded_to(narrow + computed.dbias[i * keys + j], kBf16);
+      narrow = round_to_format(narrow + computed.dbias[i * keys + j], kBf16);
     }
     sums.forward.push_back(static_cast<double>(up));
     sums.backward.push_back(static_cast<double>(down));

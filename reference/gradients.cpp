@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 #include <vector>
 
-#include "reference/oracle.hpp"
+#include "reference/finite.hpp"
 
 namespace attest::reference {
 namespace {
-
-bool all_finite(const double* numbers, std::size_t count) {
-  return std::all_of(numbers, numbers + count, [](double x) { return std::isfinite(x); });
-}
-bool all_finite(const std::vector<double>& numbers) {
-  return all_finite(numbers.data(), numbers.size());
-}
 
 /// Of rows that see something, and of the keys that they see.
 bool inputs_are_finite(const GradientInputs& inputs) {
@@ -32,15 +24,11 @@ bool inputs_are_finite(const GradientInputs& inputs) {
         !std::isfinite(row.lse_gradient) || !std::isfinite(row.sink.value_or(0)))
       return false;
     for (const Index j : row.keys)
-      if (!all_finite(&inputs.k[static_cast<std::size_t>(j) * d], d) ||
-          !all_finite(&inputs.v[static_cast<std::size_t>(j) * dv], dv))
+      if (!all_finite({&inputs.k[static_cast<std::size_t>(j) * d], d}) ||
+          !all_finite({&inputs.v[static_cast<std::size_t>(j) * dv], dv}))
         return false;
   }
   return true;
-}
-
-bool is_finite(const Enclosure& enclosure) {
-  return std::isfinite(enclosure.high) && std::isfinite(enclosure.radius);
 }
 
 bool results_are_finite(const GradientFacts& facts) {
@@ -54,16 +42,13 @@ bool results_are_finite(const GradientFacts& facts) {
   return true;
 }
 
-bool is_narrow(const CertifiedGradients& certified) {
+bool all_narrow(const CertifiedGradients& certified) {
   if (!certified.bound.proven()) return true;  // no precision helps
   for (std::size_t list = 0; list < kGradientNames.size(); ++list) {
     const std::vector<Enclosure>& exact = *certified.facts.exact.lists()[list];
     const std::vector<double>& limit = *certified.bound.limit.lists()[list];
     for (std::size_t at = 0; at < exact.size(); ++at)
-      // A pair of doubles cannot say more than its smallest number; no precision narrows that.
-      if (!(exact[at].radius <= kWidthShare * limit[at] ||
-            exact[at].radius <= std::numeric_limits<double>::denorm_min()))
-        return false;
+      if (!is_narrow(exact[at], limit[at])) return false;
   }
   return true;
 }
@@ -79,16 +64,19 @@ std::optional<GradientFacts> enclose_gradients(const GradientInputs& inputs, int
 
 std::optional<CertifiedGradients> certify_gradients(const GradientInputs& inputs,
                                                     const GradientRule& rule) {
+  if (!inputs_are_finite(inputs)) return std::nullopt;
   CertifiedGradients certified;
   for (const int bits : kPrecisionLadder) {
+    // Scores that cancel may leave an exp without an end at a low precision.
     std::optional<GradientFacts> facts = enclose_gradients(inputs, bits);
-    if (!facts) return std::nullopt;
+    if (!facts) continue;
     certified.bits = bits;
     certified.facts = std::move(*facts);
     certified.bound = rule(certified.facts);
-    certified.narrow = is_narrow(certified);
+    certified.narrow = all_narrow(certified);
     if (certified.narrow) break;
   }
+  if (certified.bits == 0) return std::nullopt;
   return certified;
 }
 

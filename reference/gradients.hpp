@@ -45,7 +45,7 @@ struct CertifiedGradients {
 };
 
 /// Raises the precision until the enclosures are narrow against the bound, at most to the end of
-/// the ladder.
+/// the ladder. Nothing where no precision gives enclosures.
 std::optional<CertifiedGradients> certify_gradients(const GradientInputs& inputs,
                                                     const GradientRule& rule);
 

@@ -29,8 +29,8 @@ struct Total {
     radius += enclosure.radius * std::abs(factor);
   }
   bool contains(double value) const {
-    return static_cast<double>(std::abs(wide_ - value)) <=
-           radius + static_cast<double>(size_) * 0x1p-55 + 0x1p-1060;
+    return std::isfinite(radius) && static_cast<double>(std::abs(wide_ - value)) <=
+                                        radius + static_cast<double>(size_) * 0x1p-55 + 0x1p-1060;
   }
 
  private:

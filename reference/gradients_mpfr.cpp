@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "reference/interval.hpp"
+#include "reference/precision.hpp"
 
 namespace attest::reference {
 namespace {
-
-constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 
 template <int Bits>
 Interval<Bits> times(const Interval<Bits>& x, double factor) {
@@ -231,10 +230,8 @@ Enclosure enclose_sum(std::span<const Enclosure> terms) {
 
 GradientFacts evaluate_gradients(const GradientInputs& inputs, int bits) {
   free_cache_at_thread_end();
-  return bits <= 128   ? GradientEvaluation<128>(inputs).run()
-         : bits <= 192 ? GradientEvaluation<192>(inputs).run()
-         : bits <= 384 ? GradientEvaluation<384>(inputs).run()
-                       : GradientEvaluation<768>(inputs).run();
+  return with_precision(
+      bits, [&](auto constant) { return GradientEvaluation<constant()>(inputs).run(); });
 }
 
 }  // namespace attest::reference

@@ -19,8 +19,6 @@ inline constexpr int kValueBits = 2304;
 struct ScoreClasses {
   /// The keys of each class, none empty; the number of keys stands for the sink.
   std::vector<std::vector<std::size_t>> members;
-  /// Every score is rational: the output is then transcendental, unless the means agree.
-  bool rational = true;
 };
 
 /// Precondition: every number of the row is finite, and the row is not empty.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "reference/finite.hpp"
 #include "reference/interval.hpp"
 #include "reference/oracle.hpp"
 
@@ -20,13 +21,10 @@ namespace attest::reference {
 
 /// All numbers but q and k, which show in the scores.
 inline bool has_finite_terms(const Row& row) {
-  const auto all_finite = [](const std::vector<double>& list) {
-    return std::all_of(list.begin(), list.end(), [](double x) { return std::isfinite(x); });
-  };
   return std::isfinite(row.scale) && std::isfinite(row.softcap) &&
          std::isfinite(row.sink.value_or(0)) && all_finite(row.v) &&
          std::all_of(row.addends.begin(), row.addends.end(),
-                     [&](const ScoreAddend& addend) { return all_finite(addend.value); });
+                     [](const ScoreAddend& addend) { return all_finite(addend.value); });
 }
 
 /// s_j of the visible keys, then of the sink.

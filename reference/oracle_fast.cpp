@@ -236,32 +236,13 @@ FastRow::FastRow(const Row& asked)
     list->resize(padded(columns));
 }
 
-namespace {
-
-/// Everything but the values.
-std::optional<RowFacts> enclose_without_values(const Row& row) {
+std::optional<RowFacts> enclose_row_fast(const Row& row) {
   if (row.empty()) return empty_row_facts(row);
   if (row.keys.empty()) return std::nullopt;
   std::optional<RowFacts> facts(std::in_place);
   if (!FastEvaluation(row).run(*facts)) return std::nullopt;
-  return facts;
-}
-
-}  // namespace
-
-std::optional<RowFacts> enclose_row_fast(const Row& row) {
-  std::optional<RowFacts> facts = enclose_without_values(row);
-  if (!facts) return std::nullopt;
   facts->value.reserve(facts->keys.size() * facts->output.size());
   facts->value = row.v;
-  facts->value.resize(facts->keys.size() * facts->output.size());
-  return facts;
-}
-
-std::optional<RowFacts> enclose_row_fast(Row&& row) {
-  std::optional<RowFacts> facts = enclose_without_values(row);
-  if (!facts) return std::nullopt;
-  facts->value = std::move(row.v);
   facts->value.resize(facts->keys.size() * facts->output.size());
   return facts;
 }

@@ -18,8 +18,4 @@ namespace attest::reference {
 /// The row as an enclosure per element, or nothing: "cannot decide".
 std::optional<RowFacts> enclose_row_fast(const Row& row);
 
-/// The same, but the values are moved from the row into the facts, not copied. When it returns
-/// nothing, the row is as it was.
-std::optional<RowFacts> enclose_row_fast(Row&& row);
-
 }  // namespace attest::reference

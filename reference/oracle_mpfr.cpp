@@ -3,22 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
+#include "reference/finite.hpp"
 #include "reference/interval_row.hpp"
 #include "reference/oracle.hpp"
+#include "reference/precision.hpp"
 
 namespace attest::reference {
 namespace {
-
-/// Calls `body` with the number of the ladder that is at least `bits`, as a constant.
-template <class Body>
-auto with_precision(int bits, Body&& body) {
-  if (bits <= 128) return body(std::integral_constant<int, 128>{});
-  if (bits <= 192) return body(std::integral_constant<int, 192>{});
-  if (bits <= 384) return body(std::integral_constant<int, 384>{});
-  return body(std::integral_constant<int, 768>{});
-}
 
 /// The facts of a row without its values.
 std::optional<RowFacts> enclose_without_values(const Row& row, int bits) {
@@ -48,11 +40,8 @@ std::optional<SummaryFacts> summarise(const Row& row, double row_max) {
   for (Index c = 0; c < row.head_dim_v; ++c)
     facts.numerator.push_back(to_enclosure<Bits>(
         numerator<Bits, Outward>(row, weights, static_cast<std::size_t>(c), sums)));
-  const auto finite = [](const Enclosure& enclosure) {
-    return std::isfinite(enclosure.high) && std::isfinite(enclosure.radius);
-  };
-  if (!finite(facts.row_max) || !finite(facts.row_sum) ||
-      !std::all_of(facts.numerator.begin(), facts.numerator.end(), finite))
+  if (!is_finite(facts.row_max) || !is_finite(facts.row_sum) ||
+      !std::all_of(facts.numerator.begin(), facts.numerator.end(), is_finite))
     return std::nullopt;
   return facts;
 }

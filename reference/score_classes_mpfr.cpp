@@ -58,8 +58,6 @@ ScoreClasses classify(const Row& row) {
   for (std::size_t at = 0; at < order.size(); ++at) {
     if (at == 0 || scores[order[at - 1]] < scores[order[at]]) classes.members.emplace_back();
     classes.members.back().push_back(order[at]);
-    // tanh of a rational other than 0 is no rational (Lindemann).
-    if (row.softcap != 0 && mpfr_zero_p(scores[order[at]].x.get()) == 0) classes.rational = false;
   }
   return classes;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -20,7 +21,7 @@ MATCHER_P(IsJustAbove, value, "") {
   return arg >= value && static_cast<float>(arg) == value;
 }
 MATCHER_P(Contains, value, "") {
-  return arg.distance_lower(value) == 0;
+  return std::isfinite(arg.radius) && arg.distance_lower(value) == 0;
 }
 
 /// Everything that a row says, as bits.

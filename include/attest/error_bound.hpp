@@ -77,13 +77,15 @@ RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                      std::span<const PathCounts> paths);
 
 /// The same, with the paths that the declared scope gives under a tiling of `seq_kv` keys. Tier 2
-/// is the smaller of both tiers, per element; without ordered_sums it is tier 1.
+/// is the smaller of both tiers, per element; without ordered_sums it is tier 1. Unproven where the
+/// tiling's merge tree does not fit the units of that scope; so is the bound of a summary.
 RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const Tiling& tiling,
                      Index seq_kv, BoundTier tier = BoundTier::order_aware);
 
 /// Tier 3: what the error of an output exceeds with a probability of about 2 exp(-lambda^2 / 2) for
 /// each sum, if the roundings are independent and have no bias (Hoeffding 1963; Higham and Mary
-/// 2019). They are neither, so this is a level for warnings, never a verdict.
+/// 2019). They are neither, so this is a level for warnings, never a verdict. Infinite where the
+/// bound of tiers 1 and 2 is unproven beforehand.
 std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                                    const Tiling& tiling, Index seq_kv, double lambda = 6);
 

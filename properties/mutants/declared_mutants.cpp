@@ -1,212 +1,26 @@
 #include "mutants/declared_mutants.hpp"
 
-#include <algorithm>
-#include <numbers>
 #include <string>
 #include <utility>
 
-#include "attest/tensor.hpp"
-#include "kernels/kernels.hpp"
-#include "mutants/own_arithmetic.hpp"
+#include "mutants/declared_kernels.hpp"
 
 namespace attest::mutants {
 namespace {
 
-/// Changes what a kernel declares.
-using Declare = void (*)(DeclaredAccuracy&);
-
-void as_computed(DeclaredAccuracy&) {}
-
-template <template <class> class Steps>
-class DeclaringKernel : public kernels::TiledKernel<Steps> {
- public:
-  DeclaringKernel(KernelDescription description, Declare declare)
-      : kernels::TiledKernel<Steps>(std::move(description), SummaryScope::split),
-        declare_(declare) {}
-  DeclaredAccuracy accuracy(const Problem& problem) const override {
-    DeclaredAccuracy accuracy = kernels::TiledKernel<Steps>::accuracy(problem);
-    declare_(accuracy);
-    return accuracy;
-  }
-
- private:
-  Declare declare_;
-};
-
-/// Rounds q, and perhaps k, to a few bits; a correct kernel does the rest.
-class NarrowInputs : public Kernel {
- public:
-  struct Bits {
-    int q, k;
-  };
-  NarrowInputs(KernelDescription description, Bits bits, Declare declare)
-      : description_(std::move(description)), bits_(bits), declare_(declare) {}
-  const KernelDescription& description() const override { return description_; }
-  DeclaredAccuracy accuracy(const Problem& problem) const override {
-    DeclaredAccuracy accuracy = kernel_->accuracy(problem);
-    declare_(accuracy);
-    return accuracy;
-  }
-  Status forward(const Problem& problem, const Tiling& tiling,
-                 const ForwardViews& views) const override {
-    if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
-      return status;
-    const Tensor q = narrowed(views.q, bits_.q);
-    const Tensor k = narrowed(views.k, bits_.k);
-    ForwardViews changed = views;
-    changed.q = q.ref();
-    changed.k = k.ref();
-    return kernel_->forward(problem, tiling, changed);
-  }
-
- private:
-  static Tensor narrowed(const ConstTensorRef& from, int bits) {
-    Tensor to(from.dtype, from.extents);
-    with_real_type(from.dtype, [&](auto real) {
-      using Real = decltype(real);
-      const auto source = from.as<const Real>();
-      const auto target = to.ref().template as<Real>();
-      for_each_index(from.extents, [&](Index b, Index h, Index row, Index c) {
-        target(b, h, row, c) = rounded_to_bits(source(b, h, row, c), bits);
-      });
-    });
-    return to;
-  }
-
-  KernelDescription description_;
-  Bits bits_;
-  Declare declare_;
-  std::unique_ptr<Kernel> kernel_ = kernels::make_scalar_sequential();
-};
-
-template <class Real>
-struct ExpOfFourUlp : OwnArithmetic<Real> {
-  Real exp_of(Real argument) const override {
-    return argument == 0 ? 1 : std::exp(argument) * (1 + 8 * kUnit<Real>);
-  }
-};
-
-template <class Real>
-struct ExpFlushes : OwnArithmetic<Real> {
-  Real exp_of(Real argument) const override {
-    const Real exact = std::exp(argument);
-    return exact < std::numeric_limits<Real>::min() ? 0 : exact;
-  }
-};
-
-template <class Real>
-struct BiasedExp : OwnArithmetic<Real> {
-  Real exp_of(Real argument) const override {
-    return argument == 0 ? 1 : std::exp(argument) * (1 + 60 * kUnit<Real>);
-  }
-};
-
-template <class Real>
-struct FoldedExp : OwnArithmetic<Real> {
-  Real weight_under(Real score, Real row_max) const override {
-    constexpr Real kLog2E = std::numbers::log2e_v<Real>;
-    return std::exp2(std::fma(score, kLog2E, -(row_max * kLog2E)));
-  }
-};
-
-template <class Real>
-struct LogOffByAFactor : OwnArithmetic<Real> {
-  Real lse(const RowSummary<Real>& summary) const override {
-    if (summary.is_identity()) return attest::lse(summary);
-    return summary.row_max + std::log(summary.row_sum) * Real(1 + 0x1p-18);
-  }
-};
-
-template <class Real>
-struct LogOffByAConstant : OwnArithmetic<Real> {
-  Real lse(const RowSummary<Real>& summary) const override {
-    if (summary.is_identity()) return attest::lse(summary);
-    return summary.row_max + (std::log(summary.row_sum) + Real(0x1p-18));
-  }
-};
-
-/// Multiplies by a reciprocal that is off by the factor 1 + error.
-template <class Real>
-void multiply_by_reciprocal(const RowSummary<Real>& summary, std::span<Real> output, Real error) {
-  const Real reciprocal = 1 / summary.row_sum * (1 + error);
-  for (std::size_t c = 0; c < output.size(); ++c)
-    output[c] = summary.is_identity() ? 0 : summary.numerator[c] * reciprocal;
-}
-
-template <class Real>
-struct LongDivision : OwnArithmetic<Real> {
-  void finalize(const RowSummary<Real>& summary, const kernels::RowContext&,
-                const TensorView<const Real>&, std::span<Real> output) const override {
-    multiply_by_reciprocal(summary, output, 40 * kUnit<Real>);
-  }
-};
-
-template <class Real>
-struct FastReciprocal : OwnArithmetic<Real> {
-  void finalize(const RowSummary<Real>& summary, const kernels::RowContext&,
-                const TensorView<const Real>&, std::span<Real> output) const override {
-    multiply_by_reciprocal(summary, output, Real(0x1p-10));
-  }
-};
-
-template <class Real>
-struct SumsInFloat : OwnArithmetic<Real> {
-  static Real narrow(Real x) { return static_cast<Real>(static_cast<float>(x)); }
-  Real add(Real left, Real right) const override { return narrow(left + right); }
-};
-
-template <class Real>
-struct WeightsInEightBits : OwnArithmetic<Real> {
-  Real product(Real weight, Real value) const override {
-    return rounded_to_bits(weight, 8) * value;
-  }
-};
-
-template <class Real>
-struct OutputInEightBits : OwnArithmetic<Real> {
-  void finalize(const RowSummary<Real>& summary, const kernels::RowContext&,
-                const TensorView<const Real>&, std::span<Real> output) const override {
-    attest::finalize(summary, output);
-    for (Real& element : output) element = rounded_to_bits(element, 8);
-  }
-};
-
-template <class Real>
-struct FlushesResults : OwnArithmetic<Real> {
-  static Real flushed(Real x) { return std::abs(x) < std::numeric_limits<Real>::min() ? 0 : x; }
-  Real add(Real left, Real right) const override { return flushed(left + right); }
-  Real product(Real weight, Real value) const override { return flushed(weight * value); }
-};
-
-/// Takes the keys of a tile from the last to the first.
-template <class Real>
-struct ReversedSums : OwnArithmetic<Real> {
-  void absorb_tile(RowSummary<Real>& summary,
-                   const kernels::ScoredTile<Real>& tile) const override {
-    kernels::ScoredTile<Real> reversed = tile;
-    std::reverse(reversed.scores.begin(), reversed.scores.end());
-    std::reverse(reversed.values.begin(), reversed.values.end());
-    OwnArithmetic<Real>::absorb_tile(summary, reversed);
-  }
-};
-
-/// Keeps a maximum until another one is larger by 100 ln 2 (FlashAttention-4: 8 ln 2).
-template <class Real>
-struct LaggingMaximum : OwnArithmetic<Real> {
-  Real next_row_max(Real row_max, Real tile_max) const override {
-    const bool rises = !(tile_max - row_max <= 100 * std::numbers::ln2_v<Real>);
-    return rises ? tile_max : row_max;
-  }
-};
-
-/// A value of 1 that is added first, and 63 that are too small to be added to it one by one.
+/// A value of 1 that is added first, and 63 that are too small to be added to it one by one; the
+/// last key has no value and next to no weight, so that the output is not the mean of v.
 std::string lost_addends() {
-  std::string text = "1x1:1x64:1 f32 scale=1 tile=64 vals=lit:1;0";
+  std::string text = "1x1:1x65:1 f32 scale=1 tile=65 vals=lit:1;0";
   for (int key = 1; key < 64; ++key) text += ",0";
-  text += ";5.9e-8";
+  text += ",-20;5.9e-8";
   for (int key = 1; key < 63; ++key) text += ",5.9e-8";
-  return text + ",1";
+  return text + ",1,0";
 }
+
+/// Scores beside 2^-18, half an ulp of 64: seen from a maximum of -64 they are 2^-17 apart.
+constexpr const char* kSeenFromFarBelow =
+    "1x1:1x3:1 f32 scale=1 tile=1 vals=lit:1;-64,3.8e-6,3.83e-6;0,0,1";
 
 class Pairs {
  public:
@@ -220,12 +34,12 @@ class Pairs {
                       make("declares_less_", truth, too_little), caught_by, std::move(case_text)});
   }
   void add(std::string_view field, std::string_view truth, std::string_view caught_by,
-           NarrowInputs::Bits bits, Declare honest) {
+           const ChangedCall::Change& change, Declare honest, std::string case_text = {}) {
     const auto make = [&](std::string_view name, Declare declare) {
-      return std::make_unique<NarrowInputs>(description(name, truth, field), bits, declare);
+      return std::make_unique<ChangedCall>(description(name, truth, field), change, declare);
     };
-    pairs_.push_back(
-        {field, make("declares_its_", honest), make("declares_less_", as_computed), caught_by, {}});
+    pairs_.push_back({field, make("declares_its_", honest), make("declares_less_", as_computed),
+                      caught_by, std::move(case_text)});
   }
   std::vector<DeclaredPair> take() { return std::move(pairs_); }
 
@@ -236,6 +50,37 @@ class Pairs {
   }
   std::vector<DeclaredPair> pairs_;
 };
+
+/// What is done to a score after its dot product. Cases as they are drawn have none of it.
+void add_score_terms(Pairs& pairs) {
+  // cap tanh(x / cap) grows with cap, at most in proportion.
+  pairs.add(
+      "tanh_relative_error", "the cap is larger by a factor 1 + 2^-12", "bound.lse",
+      {.problem = [](Problem& problem) { problem.softcap *= 1 + 0x1p-12; }},
+      [](DeclaredAccuracy& d) { d.tanh_relative_error += 0x1p-11; },
+      "1x1:1x2:1 f32 scale=1 cap=2 lse=ln vals=lit:1;1,100;1,3");
+  // And with x, at most in proportion: one more way to lose as many roundings.
+  pairs.add(
+      "softcap_roundings", "the argument of tanh is larger by a factor 1 + 2^-12", "bound.lse",
+      {.problem =
+           [](Problem& problem) {
+             if (problem.softcap != 0)
+               problem.scale = {false, scale_value(problem) * (1 + 0x1p-12)};
+           }},
+      [](DeclaredAccuracy& d) {
+        d.softcap_roundings += static_cast<Index>(0x1p-12 / d.format.unit_roundoff) + 1;
+      },
+      "1x1:1x2:1 f32 scale=1 cap=2 lse=ln vals=lit:1;1,1;1,3");
+  pairs.add(
+      "bias_relative_error", "ALiBi slopes are larger by a factor 1 + 2^-12", "bound.lse",
+      {.problem =
+           [](Problem& problem) {
+             if (problem.alibi)
+               for (double& slope : problem.alibi->slopes) slope *= 1 + 0x1p-12;
+           }},
+      [](DeclaredAccuracy& d) { d.bias_relative_error += 0x1p-12; },
+      "1x1:1x4:1 f32 alibi=col:br:1 lse=ln vals=lit:1;0,0,0,0;1,2,4,8");
+}
 
 }  // namespace
 
@@ -262,17 +107,19 @@ std::vector<DeclaredPair> declared_pairs() {
                             });
   // Two inputs of 11 bits: 2^-11 each, counted in roundings of the format.
   pairs.add("dot_roundings", "scores are made from q and k of 11 bits", "bound.lse",
-            NarrowInputs::Bits{11, 11}, [](DeclaredAccuracy& d) {
+            {.q_bits = 11, .k_bits = 11}, [](DeclaredAccuracy& d) {
               d.dot_roundings += static_cast<Index>(0x1p-10 / d.format.unit_roundoff) + 1;
             });
-  pairs.add("dot_format", "scores are made from q and k of 11 bits", "bound.lse",
-            NarrowInputs::Bits{11, 11}, [](DeclaredAccuracy& d) {
-              d.dot_roundings += 2;
-              d.dot_format = d.format;
-              d.dot_format->unit_roundoff = 0x1p-11;
-            });
-  pairs.add("scaled_query_error", "q is rounded to 8 bits", "bound.lse", NarrowInputs::Bits{8, 64},
+  pairs.add<DotInElevenBits>("dot_format", "products and sums of a score have 11 bits", "bound.lse",
+                             [](DeclaredAccuracy& d) {
+                               d.dot_format = d.format;
+                               d.dot_format->unit_roundoff = 0x1p-11;
+                             });
+  pairs.add("scaled_query_error", "q is rounded to 8 bits", "bound.lse", {.q_bits = 8},
             [](DeclaredAccuracy& d) { d.scaled_query_error = 0x1p-8; });
+  pairs.add("value_relative_error", "v is rounded to 8 bits", "bound.out", {.v_bits = 8},
+            [](DeclaredAccuracy& d) { d.value_relative_error = 0x1p-8; });
+  add_score_terms(pairs);
   pairs.add<SumsInFloat>("format", "sums of f64 are kept in f32", "bound.out",
                          [](DeclaredAccuracy& d) {
                            d.format = kF32;
@@ -295,8 +142,8 @@ std::vector<DeclaredPair> declared_pairs() {
   pairs.add<FoldedExp>("exp_form", "weights are exp2(score log2 e - row_max log2 e)",
                        "assume.exp_of_zero",
                        [](DeclaredAccuracy& d) { d.exp_form = ExpForm::folded_base_two; });
-  pairs.add<OutputInEightBits>("output_format", "outputs are rounded to 8 bits", "bound.out",
-                               [](DeclaredAccuracy& d) { d.output_format = kBf16; });
+  pairs.add<OutputInBf16>("output_format", "outputs are rounded to bf16", "bound.out",
+                          [](DeclaredAccuracy& d) { d.output_format = kBf16; });
   pairs.add<FlushesResults>("underflow", "results below the normal range become 0",
                             "assume.gradual_underflow",
                             [](DeclaredAccuracy& d) { d.underflow = Underflow::flush_results; });
@@ -305,14 +152,17 @@ std::vector<DeclaredPair> declared_pairs() {
       [](DeclaredAccuracy& d) { d.ordered_sums = false; }, as_computed, lost_addends());
   pairs.add<LaggingMaximum>(
       "lag_log2", "the maximum may lag by 2^100", "bound.out",
-      [](DeclaredAccuracy& d) { d.lag_log2 = 100; }, as_computed,
-      "1x1:1x2:1 f32 scale=1 tile=1 vals=lit:1;0,69;1,1e18");
+      [](DeclaredAccuracy& d) { d.lag_log2 = 100; }, as_computed, kSeenFromFarBelow);
   return pairs.take();
 }
 
 void append_declared_mutants(std::vector<Mutant>& mutants) {
   for (DeclaredPair& pair : declared_pairs())
     if (pair.case_text.empty()) mutants.push_back({std::move(pair.too_little), pair.caught_by});
+  mutants.push_back({std::make_unique<DeclaringKernel<OutputCutToBf16>>(
+                         describe("output_cut_to_bf16", "outputs of bf16 are cut, not rounded"),
+                         [](DeclaredAccuracy& d) { d.output_format = kBf16; }),
+                     "assume.nearest_even"});
 }
 
 }  // namespace attest::mutants

@@ -8,14 +8,6 @@ Status check_backward(const Capabilities& capabilities, const Problem& problem,
                       const Tiling& tiling, const BackwardViews& views) {
   if (Status status = check_backward_call(capabilities, problem, tiling, views); !status.ok())
     return status;
-  const auto unsupported = [](const char* what) {
-    return Status{StatusCode::unsupported,
-                  std::string("kernel does not declare gradients ") + what};
-  };
-  if (problem.sink && !problem.sink->in_lse)
-    return unsupported("with a sink that the lse does not count");
-  for (const Dtype dtype : {problem.dtype, problem.k_dtype(), problem.v_dtype()})
-    if (is_fp8(dtype)) return unsupported("of fp8 inputs");
   return reject_all_masked(problem);
 }
 

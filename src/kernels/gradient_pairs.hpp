@@ -22,6 +22,7 @@ class GradientPairs {
       : steps_(steps),
         problem_(problem),
         views_(views),
+        places_(problem),
         inputs_(problem, {views.q, views.k, views.v}),
         terms_(problem, views.bias),
         sinks_(sink_logits<Real>(problem, views.sink)),
@@ -29,19 +30,21 @@ class GradientPairs {
         bias_is_capped_(problem.bias && problem.order.bias_before_softcap) {}
 
   Real scale() const { return scale_; }
+  /// Where the row lies in q, dq, out and dout.
+  RowPlace place(const RowIndex& row) const { return places_.query(row); }
   /// Whether a row sees a key or has a sink. No other may be read.
   bool sees_something(const RowIndex& row) const {
     return !sinks_.empty() || classify(problem_, row.batch, row.query, row.query + 1, 0,
                                        problem_.seq_kv) != TileClass::empty;
   }
   Real delta(const RowIndex& row) {
-    const RowPlace at = place(row);
+    const RowPlace at = places_.query(row);
     const Real product =
         dot(read_row(views_.dout, at, dout_buffer_), read_row(views_.out, at, out_buffer_));
     return steps_.delta(product, lse_gradient(at));
   }
   QueryRow<Real> row(const RowIndex& index, Real delta) {
-    const RowPlace at = place(index);
+    const RowPlace at = places_.query(index);
     return {index, inputs_.query(index, q_buffer_), read_row(views_.dout, at, dout_buffer_),
             read_element<Real>(views_.lse, place(steps_.lse_row(problem_, index)), 0), delta};
   }
@@ -75,14 +78,11 @@ class GradientPairs {
   Real lse_gradient(const RowPlace& at) const {
     return problem_.backward->dlse ? read_element<Real>(views_.dlse, at, 0) : Real(0);
   }
-  RowPlace place(const RowIndex& row) const {
-    const StoredRow at = stored_query(problem_, row.batch, row.query);
-    return {at.b, row.head, at.row};
-  }
 
   const BackwardSteps<Real>& steps_;
   const Problem& problem_;
   const BackwardViews& views_;
+  StoredPlaces places_;
   InputRows<Real> inputs_;
   ScoreTerms<Real> terms_;
   std::vector<Real> sinks_;

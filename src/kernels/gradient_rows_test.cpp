@@ -184,7 +184,7 @@ TEST(GradientRows, AreRefusedAsAWholeWhereTheCallIs) {
     problem = ragged_gradients(Dtype::f32);
     problem.sink = Sink{.zero = false, .in_lse = false};
     GradientCase uncounted(problem);
-    expect_refused(*kernel, uncounted, StatusCode::unsupported, "a sink");
+    expect_refused(*kernel, uncounted, StatusCode::invalid_argument, "counts the sink");
     GradientCase null = numbered_gradients(ragged_gradients(Dtype::f32), {});
     BackwardViews views = null.views();
     views.dv.data = nullptr;

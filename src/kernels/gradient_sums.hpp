@@ -8,7 +8,7 @@
 #include "attest/kernel.hpp"
 #include "kernels/backward_steps.hpp"
 #include "kernels/score_terms.hpp"
-#include "kernels/stored_rows.hpp"
+#include "kernels/stored_places.hpp"
 
 namespace attest::kernels {
 
@@ -49,6 +49,7 @@ class KeySums {
  public:
   explicit KeySums(const Problem& problem)
       : problem_(problem),
+        places_(problem),
         slots_(stored_kv_extents(problem, 1)),
         dk_(slots_[0] * slots_[2], problem.head_dim),
         dv_(slots_[0] * slots_[2], problem.head_dim_v) {}
@@ -57,15 +58,15 @@ class KeySums {
     dk_.clear();
     dv_.clear();
   }
-  std::span<Real> dk(Index b, Index key) { return dk_.row(slot(stored_key(problem_, b, key))); }
-  std::span<Real> dv(Index b, Index key) { return dv_.row(slot(stored_key(problem_, b, key))); }
+  std::span<Real> dk(Index b, Index key) { return dk_.row(slot(places_.key(b, key))); }
+  std::span<Real> dv(Index b, Index key) { return dv_.row(slot(places_.key(b, key))); }
 
   /// Every slot that holds a key, and no other.
   void write(const BackwardViews& views, Index kv_head, Real scale) {
     std::vector<bool> written(static_cast<std::size_t>(slots_[0] * slots_[2]));
     for (Index b = 0; b < problem_.batch; ++b)
       for (Index key = 0; key < problem_.key_length(b); ++key) {
-        const StoredRow at = stored_key(problem_, b, key);
+        const StoredRow at = places_.key(b, key);
         if (written[static_cast<std::size_t>(slot(at))]) continue;
         written[static_cast<std::size_t>(slot(at))] = true;
         write_scaled(views.dk, {at.b, kv_head, at.row}, dk_.row(slot(at)), scale);
@@ -77,6 +78,7 @@ class KeySums {
   Index slot(const StoredRow& at) const { return at.b * slots_[2] + at.row; }
 
   const Problem& problem_;
+  StoredPlaces places_;
   Extents slots_;
   SumRows<Real> dk_, dv_;
 };

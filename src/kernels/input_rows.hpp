@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attest/problem.hpp"
-#include "kernels/stored_rows.hpp"
+#include "kernels/stored_places.hpp"
 
 namespace attest::kernels {
 
@@ -17,32 +17,32 @@ struct InputTensors {
   ConstTensorRef qv = {};
 };
 
-/// Finds rows through stored_query and stored_key and applies descales, one rounding an element.
+/// Finds rows and applies descales, one rounding an element.
 /// Nothing is read before it is asked for. A span is good until its buffer is used again.
 template <class Real>
 class InputRows {
  public:
   InputRows(const Problem& problem, const InputTensors& tensors)
-      : problem_(problem), tensors_(tensors) {}
+      : problem_(problem), places_(problem), tensors_(tensors) {}
 
   /// The left side of the dot product: q, and qv behind it where there is one.
   std::span<const Real> query(const RowIndex& row, std::vector<Real>& buffer) const {
     const Real factor = descale(&Descales::q, row.batch, problem_.kv_head(row.head));
     const Part q{tensors_.q, factor};
-    const RowPlace at = place(stored_query(problem_, row.batch, row.query), row.head);
+    const RowPlace at = places_.query(row);
     if (!problem_.qv) return whole(q, at, buffer);
     return joined(q, {tensors_.qv, factor}, at, buffer);
   }
   /// The right side: k, and v behind it where there is a qv.
   std::span<const Real> key(Index b, Index kv_head, Index key, std::vector<Real>& buffer) const {
     const Part k{tensors_.k, descale(&Descales::k, b, kv_head)};
-    const RowPlace at = place(stored_key(problem_, b, key), kv_head);
+    const RowPlace at = place(places_.key(b, key), kv_head);
     if (!problem_.qv) return whole(k, at, buffer);
     return joined(k, {tensors_.v, descale(&Descales::v, b, kv_head)}, at, buffer);
   }
   std::span<const Real> value(Index b, Index kv_head, Index key, std::vector<Real>& buffer) const {
     return whole({tensors_.v, descale(&Descales::v, b, kv_head)},
-                 place(stored_key(problem_, b, key), kv_head), buffer);
+                 place(places_.key(b, key), kv_head), buffer);
   }
 
  private:
@@ -84,6 +84,7 @@ class InputRows {
   }
 
   const Problem& problem_;
+  StoredPlaces places_;
   InputTensors tensors_;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attest/kernel.hpp"
-#include "kernels/stored_rows.hpp"
+#include "kernels/stored_places.hpp"
 
 namespace attest::kernels {
 
@@ -34,15 +34,15 @@ template <class Real>
 class ResultRows {
  public:
   ResultRows(const Problem& problem, const ForwardViews& views)
-      : problem_(problem), out_(views.out), lse_(views.lse) {}
+      : problem_(problem), places_(problem), out_(views.out), lse_(views.lse) {}
 
   void write_output(const RowIndex& row, std::span<const Real> output) const {
-    write_row(out_, place(row), output);
+    write_row(out_, places_.query(row), output);
   }
   /// `summary` is that of the row in the lse, and `natural` its natural log-sum-exp.
   void write_lse(const RowIndex& row, const RowSummary<Real>& summary, Real natural) const {
     if (problem_.lse == LseForm::none) return;
-    const auto [b, h, query] = place(row);
+    const auto [b, h, query] = places_.query(row);
     const TensorView<Real> lse = lse_.as<Real>();
     switch (problem_.lse) {
       case LseForm::base_two:
@@ -60,12 +60,8 @@ class ResultRows {
   }
 
  private:
-  RowPlace place(const RowIndex& row) const {
-    const StoredRow at = stored_query(problem_, row.batch, row.query);
-    return {at.b, row.head, at.row};
-  }
-
   const Problem& problem_;
+  StoredPlaces places_;
   TensorRef out_, lse_;
 };
 

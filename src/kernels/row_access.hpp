@@ -47,12 +47,6 @@ inline Index dot_roundings(const Problem& problem) {
          (is_power_of_two(scale_value(problem)) ? 0 : 1);
 }
 
-/// Roundings of the ALiBi product: up to a distance of 2^29 it is rounded once, from exact.
-inline Index alibi_roundings(const Problem& problem) {
-  if (!problem.alibi) return 0;
-  return problem.seq_q + problem.seq_kv <= Index{1} << 29 ? 1 : 2;
-}
-
 /// Relative error of tanh in units of u. The glibc manual gives 2 ulp ("Known Maximum Errors in
 /// Math Functions"); Zimmermann et al., "Accuracy of Mathematical Functions", found 2.2: 3 ulp.
 inline constexpr double kTanhRoundings = 6;
@@ -65,7 +59,7 @@ inline DeclaredAccuracy scalar_accuracy(const Problem& problem, SummaryScope sco
   const double u = accuracy.format.unit_roundoff;
   accuracy.dot_roundings = dot_roundings(problem);
   if (problem.softcap != 0) accuracy.tanh_relative_error = kTanhRoundings * u;
-  accuracy.bias_relative_error = static_cast<double>(alibi_roundings(problem)) * u;
+  if (problem.alibi) accuracy.bias_relative_error = u;  // of the product, which is exact before
   accuracy.value_relative_error = static_cast<double>(descale_roundings(problem, &Descales::v)) * u;
   accuracy.exp_relative_error = 2 * u;
   accuracy.exp_absolute_error = 2 * accuracy.format.rounding_underflow;

@@ -62,7 +62,7 @@ class ScoreTerms {
   Real bias(const RowIndex& row, Index key) const {
     return read_element<Real>(bias_, bias_place(*problem_.bias, row), key);
   }
-  /// The product is exact in double below a distance of 2^29, so that it is rounded once.
+  /// The product is exact in double, as no distance reaches 2^29: it is rounded once.
   Real alibi(const RowIndex& row, Index key) const {
     const double slope = slopes_[static_cast<std::size_t>(row.head)];
     const Alibi& alibi = *problem_.alibi;

@@ -31,8 +31,7 @@ class TextbookBackward {
   void add_row(const RowIndex& index) {
     dq_.clear();
     if (pairs_.sees_something(index)) add_pairs(index);
-    const StoredRow at = stored_query(problem_, index.batch, index.query);
-    write_scaled(views_.dq, {at.b, index.head, at.row}, dq_.row(0), pairs_.scale());
+    write_scaled(views_.dq, pairs_.place(index), dq_.row(0), pairs_.scale());
   }
 
   void add_pairs(const RowIndex& index) {

@@ -6,10 +6,40 @@
 #include <string>
 #include <vector>
 
+#include "kernels/stored_places.hpp"
 #include "kernels/test_storages.hpp"
 
 namespace attest::kernels {
 namespace {
+
+bool same_place(const StoredRow& left, const StoredRow& right) {
+  return left.b == right.b && left.row == right.row;
+}
+
+TEST(StoredPlaces, AreThoseOfTheProblem) {
+  std::vector<Problem> problems{ragged_problem(Dtype::f32)};
+  for (const Storage& storage : storages()) {
+    problems.push_back(ragged_problem(Dtype::f32));
+    storage.apply(problems.back());
+  }
+  Problem even = ragged_problem(Dtype::f32);
+  even.layout.order = Layout::Order::thd;
+  even.query_lengths.clear();
+  even.key_lengths.clear();
+  problems.push_back(even);
+  Index packed = 0;
+  for (const Problem& problem : problems) {
+    const StoredPlaces places(problem);
+    if (problem.layout.order == Layout::Order::thd) ++packed;
+    for (Index b = 0; b < problem.batch; ++b) {
+      for (Index query = 0; query < problem.query_length(b); ++query)
+        EXPECT_TRUE(same_place(places.query(b, query), stored_query(problem, b, query)));
+      for (Index key = 0; key < problem.key_length(b); ++key)
+        EXPECT_TRUE(same_place(places.key(b, key), stored_key(problem, b, key)));
+    }
+  }
+  EXPECT_GE(packed, 2) << "no ragged and packed storage was compared";
+}
 
 TEST(EveryVariant, GivesTheBitsOfTheDenseCallFromAnyStorage) {
   for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {

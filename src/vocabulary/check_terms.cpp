@@ -10,6 +10,9 @@
 namespace attest {
 namespace {
 
+/// A double holds the product of an f32 slope and a shorter distance exactly.
+constexpr Index kFarthestAlibi = Index{1} << 29;
+
 /// What a problem says of the lse of rows without keys, where it asks for none in particular.
 constexpr double kNoKeys = -std::numeric_limits<double>::infinity();
 
@@ -44,6 +47,8 @@ Status check_alibi(const Problem& problem) {
   if (!problem.alibi) return {};
   if (problem.alibi->alignment == Causal::Alignment::explicit_offset)
     return invalid_argument("ALiBi counts from the top left or the bottom right corner");
+  if (std::max(problem.seq_q, problem.seq_kv) > kFarthestAlibi)
+    return invalid_argument("ALiBi knows no distance of 2^29 or more");
   const std::vector<double>& slopes = problem.alibi->slopes;
   if (!slopes.empty() && static_cast<Index>(slopes.size()) != problem.heads_q)
     return invalid_argument("ALiBi has " + std::to_string(slopes.size()) + " slopes, the problem " +
@@ -108,6 +113,11 @@ Status check_backward(const Problem& problem) {
   if (!problem.backward) return {};
   const AllMaskedPolicy empty = problem.all_masked;
   if (problem.qv) return invalid_argument("backward knows no qv term");
+  if (is_fp8(problem.dtype) || is_fp8(problem.k_dtype()) || is_fp8(problem.v_dtype()))
+    return invalid_argument("backward takes no fp8 type");
+  // It recomputes p from the lse, which then is not the sum of all of them.
+  if (problem.sink && !problem.sink->in_lse)
+    return invalid_argument("backward needs an lse that counts the sink");
   if (empty != AllMaskedPolicy::zero && empty != AllMaskedPolicy::reject)
     return invalid_argument("backward needs empty rows that are zero or rejected");
   if (problem.lse != LseForm::none && problem.lse != LseForm::natural)

@@ -145,6 +145,8 @@ RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
 
 RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, const Tiling& tiling,
                      Index seq_kv, BoundTier tier) {
+  if (!merge_tree_fits(accuracy, tiling, seq_kv))
+    return unproven_bound(kTreeDoesNotFit, facts.output.size());
   std::vector<ScoredKey> keys = scored_keys(accuracy, facts);
   const std::vector<PathCounts> paths = count_paths(accuracy, tiling, seq_kv, keys);
   if (tier == BoundTier::component_wise || !accuracy.ordered_sums)
@@ -195,6 +197,7 @@ SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& fac
 
 SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                            const Tiling& tiling, Index seq_kv, double row_sum_upper) {
+  if (!merge_tree_fits(accuracy, tiling, seq_kv)) return {0, 0, {}, kTreeDoesNotFit};
   return summary_bound(accuracy, facts,
                        count_paths(accuracy, tiling, seq_kv, scored_keys(accuracy, facts)),
                        row_sum_upper);

@@ -84,5 +84,56 @@ TEST(ErrorBound, IsUnprovenWhereUnderflowMayReachTheRowSum) {
                   facts.output.size());
 }
 
+/// A tiling of six keys in two splits of three tiles of one key, with a tree of three leaves.
+Tiling with_tree_of_three() {
+  Tiling tiling;
+  tiling.tile_kv = 1;
+  tiling.splits.count = 2;
+  tiling.merge = {MergeOrder::Kind::explicit_tree, 0,
+                  MergeTree{{0, 1, MergeTree::merge, 2, MergeTree::merge}}};
+  return tiling;
+}
+
+TEST(MergeTreeThatDoesNotFit, LeavesEveryBoundOfATilingUnproven) {
+  const std::string reason = "the merge tree does not fit";
+  const RowFacts facts = ordinary_facts();
+  const Tiling tiling = with_tree_of_three();
+  for (const SummaryScope scope : {SummaryScope::split, SummaryScope::tile})
+    for (const bool ordered : {false, true}) {
+      DeclaredAccuracy accuracy;
+      accuracy.scope = scope;
+      accuracy.ordered_sums = ordered;
+      for (const BoundTier tier : {BoundTier::component_wise, BoundTier::order_aware})
+        expect_unproven(error_bound(accuracy, facts, tiling, 6, tier), reason, facts.output.size());
+      EXPECT_EQ(summary_bound(accuracy, facts, tiling, 6, 4).unproven, reason);
+      EXPECT_EQ(probable_error(accuracy, facts, tiling, 6),
+                std::vector<double>(facts.output.size(), kInfinity));
+    }
+}
+
+TEST(MergeTreeThatDoesNotFit, IsOfNoConcernWhereThereIsNothingToMerge) {
+  const RowFacts facts = ordinary_facts();
+  const DeclaredAccuracy accuracy;  // one summary a row
+  Tiling tiling = with_tree_of_three();
+  const RowBound bound = error_bound(accuracy, facts, tiling, 6);
+  const std::vector<double> probable = probable_error(accuracy, facts, tiling, 6);
+  const SummaryBound summary = summary_bound(accuracy, facts, tiling, 6, 4);
+  tiling.merge = {};
+  EXPECT_TRUE(bound.proven());
+  EXPECT_EQ(bound.output, error_bound(accuracy, facts, tiling, 6).output);
+  EXPECT_EQ(probable, probable_error(accuracy, facts, tiling, 6));
+  EXPECT_EQ(summary.numerator, summary_bound(accuracy, facts, tiling, 6, 4).numerator);
+}
+
+TEST(MergeTreeThatDoesNotFit, IsNotOneThatFits) {
+  const RowFacts facts = ordinary_facts();
+  DeclaredAccuracy accuracy;
+  accuracy.scope = SummaryScope::split;
+  Tiling tiling = with_tree_of_three();
+  tiling.splits.count = 3;
+  EXPECT_TRUE(error_bound(accuracy, facts, tiling, 6).proven());
+  EXPECT_TRUE(summary_bound(accuracy, facts, tiling, 6, 4).proven());
+}
+
 }  // namespace
 }  // namespace attest

@@ -132,6 +132,15 @@ TEST(BoundWitness, WhatHasNoBoundIsUnproven) {
     accuracy.exp_form = ExpForm::folded_base_two;
     row.scale = 0x1.8p127;
   });
+  const std::string folded_terms = "a softcap or a bias in the base-two form has no bound";
+  expect(folded_terms, [](DeclaredAccuracy& accuracy, RowFacts& row) {
+    accuracy.exp_form = ExpForm::folded_base_two;
+    row.softcap = 30;
+  });
+  expect(folded_terms, [](DeclaredAccuracy& accuracy, RowFacts& row) {
+    accuracy.exp_form = ExpForm::folded_base_two;
+    row.addends = {{{0, 1}, false, false}};
+  });
   expect("the scale or the softcap may be flushed to zero",
          [](DeclaredAccuracy& accuracy, RowFacts& row) {
            accuracy.underflow = Underflow::flush_results_and_inputs;
@@ -139,6 +148,27 @@ TEST(BoundWitness, WhatHasNoBoundIsUnproven) {
          });
   expect("the numerator may overflow (assumption A6)",
          [](DeclaredAccuracy& accuracy, RowFacts&) { accuracy.lag_log2 = 126; });
+}
+
+TEST(BoundWitness, AMaskWithoutNumbersIsNoBiasInTheBaseTwoForm) {
+  RowFacts facts = facts_of(row_of_scores({0, 1}, {1, 2}));
+  DeclaredAccuracy accuracy = f32();
+  accuracy.exp_form = ExpForm::folded_base_two;
+  facts.addends = {{{0, 0}, false, false}};
+  EXPECT_TRUE(error_bound(accuracy, facts, Tiling{}, 2).proven());
+}
+
+TEST(BoundWitness, ASubnormalSinkIsReadAsZero) {
+  RowFacts facts = facts_of(row_of_scores({0x1p-127, 0x1p-127}, {1, 0}));
+  facts.keys.back() = RowFacts::kSinkKey;
+  DeclaredAccuracy accuracy = f32();
+  EXPECT_EQ(score_error_bound(accuracy, facts, 1), 0);
+  accuracy.underflow = Underflow::flush_results_and_inputs;
+  EXPECT_GE(score_error_bound(accuracy, facts, 1), 0x1p-127);
+  // A normal one is read as it is.
+  facts.score.back() = 0x1p-126;
+  facts.score_radius.back() = 0;
+  EXPECT_EQ(score_error_bound(accuracy, facts, 1), 0);
 }
 
 TEST(BoundWitness, AMergeThatIsRoundedToANarrowFormatMayOverflowIt) {

@@ -6,6 +6,11 @@
 namespace attest {
 namespace {
 
+/// One unit has nothing to merge, whatever the tiling says.
+MergeOrder order_of_units(const Tiling& tiling, std::size_t units) {
+  return units < 2 ? MergeOrder{} : tiling.merge;
+}
+
 std::vector<KeyRange> unit_ranges(SummaryScope scope, const Tiling& tiling, Index seq_kv) {
   switch (scope) {
     case SummaryScope::row:
@@ -70,6 +75,12 @@ void MaxRange::include(const MaxRange& other) {
   upper = std::max(upper, other.upper);
 }
 
+bool merge_tree_fits(const DeclaredAccuracy& accuracy, const Tiling& tiling, Index seq_kv) {
+  if (tiling.merge.kind != MergeOrder::Kind::explicit_tree) return true;
+  const std::size_t units = unit_ranges(accuracy.scope, tiling, seq_kv).size();
+  return make_merge_tree(order_of_units(tiling, units), static_cast<Index>(units)).ok();
+}
+
 EvaluationOrder evaluation_order(const DeclaredAccuracy& accuracy, const Tiling& tiling,
                                  Index seq_kv, const std::vector<ScoredKey>& keys) {
   EvaluationOrder order;
@@ -82,8 +93,9 @@ EvaluationOrder evaluation_order(const DeclaredAccuracy& accuracy, const Tiling&
     order.units.push_back(walk_unit(range, tile_kv, keys, position));
     position = order.units.back().last;
   }
-  const MergeOrder merge = order.units.size() < 2 ? MergeOrder{} : tiling.merge;
-  const Result<MergeTree> tree = make_merge_tree(merge, static_cast<Index>(order.units.size()));
+  const std::size_t units = order.units.size();
+  const Result<MergeTree> tree =
+      make_merge_tree(order_of_units(tiling, units), static_cast<Index>(units));
   if (tree.ok()) order.nodes = merge_nodes(tree.value(), order.units);
   return order;
 }

@@ -47,8 +47,14 @@ struct EvaluationOrder {
   double lag = 0;                ///< tau ln 2
 };
 
-/// Precondition: the tiling is valid for `seq_kv` and its merge tree fits; `keys` ascend and hold
-/// no sink.
+inline constexpr const char* kTreeDoesNotFit = "the merge tree does not fit";
+
+/// Whether the tiling's merge tree joins the units of the declared scope.
+/// Precondition: the tiling is valid for `seq_kv`.
+bool merge_tree_fits(const DeclaredAccuracy& accuracy, const Tiling& tiling, Index seq_kv);
+
+/// Precondition: the tiling is valid for `seq_kv`; `keys` ascend and hold no sink. Without nodes
+/// where the merge tree does not fit.
 EvaluationOrder evaluation_order(const DeclaredAccuracy& accuracy, const Tiling& tiling,
                                  Index seq_kv, const std::vector<ScoredKey>& keys);
 

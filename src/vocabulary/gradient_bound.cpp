@@ -6,24 +6,17 @@
 #include <limits>
 #include <utility>
 
-#include "computed.hpp"
+#include "gradient_errors.hpp"
 
 namespace attest {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-class BoundEvaluation {
+class BoundEvaluation : GradientErrors {
  public:
   BoundEvaluation(const DeclaredGradientAccuracy& accuracy, const GradientFacts& facts)
-      : accuracy_(accuracy), facts_(facts), inputs_(facts.inputs) {
-    const bool flushes = accuracy.underflow != Underflow::gradual;
-    if (flushes) flush_ = accuracy.format.min_normal;
-    if (accuracy.underflow == Underflow::flush_results_and_inputs)
-      read_ = accuracy.format.min_normal;
-    product_ = flushes ? flush_ : Wide{accuracy.format.rounding_underflow};
-    exp_absolute_ = std::max(Wide{accuracy.exp_absolute_error}, flush_);
-    tanh_absolute_ = std::max(Wide{accuracy.tanh_absolute_error}, flush_);
+      : GradientErrors(accuracy, facts) {
     weight_cast_ = rounding_to(accuracy.weight_cast);
     gradient_cast_ = rounding_to(accuracy.gradient_cast);
     const std::optional<Format> dk_format =
@@ -31,7 +24,6 @@ class BoundEvaluation {
     dq_output_ = rounding_to(accuracy.output_format);
     dk_output_ = rounding_to(dk_format);
     dv_output_ = rounding_to(accuracy.dv_format ? accuracy.dv_format : dk_format);
-    scale_ = std::abs(Wide{inputs_.scale});
     bound_.limit = Gradients<double>::of_size(inputs_, 0.0);
     dk_.resize(inputs_.k.size());
     dv_.resize(inputs_.v.size());
@@ -54,147 +46,12 @@ class BoundEvaluation {
     for (const auto* list : bound_.limit.lists())
       if (!std::all_of(list->begin(), list->end(), [](double x) { return std::isfinite(x); }))
         refuse("the bound is not finite");
+    bound_.unproven = unproven_;
     if (!bound_.proven()) bound_.limit = Gradients<double>::of_size(inputs_, kInfinity);
     return std::move(bound_);
   }
 
  private:
-  void refuse(const std::string& reason) {
-    if (bound_.proven()) bound_.unproven = reason;
-  }
-  /// Assumption A6, with a factor of two for the last rounding.
-  void expect_finite(Wide magnitude, double max_finite, const char* reason) {
-    if (!(magnitude < Wide{max_finite} / 2)) refuse(reason);
-  }
-  void expect_finite(Wide magnitude, const char* reason) {
-    expect_finite(magnitude, accuracy_.format.max_finite, reason);
-  }
-
-  Rounding rounding_to(const std::optional<Format>& format) const {
-    // A number of the arithmetic is not rounded again.
-    if (!format || *format == accuracy_.format) return {};
-    return {format->unit_roundoff, flush_ > 0 ? format->min_normal : format->rounding_underflow,
-            format->max_finite};
-  }
-  /// e^(count u) - 1: what `count` roundings on a path can do.
-  Wide growth(Wide count) const { return std::expm1(count * Wide{accuracy_.format.unit_roundoff}); }
-  /// Underflow of a dot product of `length` terms: products, and additions that are flushed.
-  Wide dot_underflow(Index length) const { return static_cast<Wide>(length) * (product_ + flush_); }
-
-  /// What is added to the score of the row's visible key `at`, before the softcap or after it.
-  Additions additions(const GradientRow& row, std::size_t at, bool before) const {
-    Additions found;
-    for (const ScoreAddend& addend : row.addends)
-      if ((inputs_.softcap != 0 && addend.before_softcap) == before)
-        found.add(addend, at, accuracy_.bias_relative_error, product_, read_);
-    return found;
-  }
-
-  /// c^ and s^: the score after softcap and after what is added to it there.
-  struct Score {
-    Computed capped;
-    Computed score;
-  };
-  Score score(const GradientPair& pair, const GradientRow& row, std::size_t at) {
-    const Additions before = additions(row, at, true);
-    const Additions after = additions(row, at, false);
-    const Wide h = growth(static_cast<Wide>(accuracy_.dot_roundings));
-    const Wide dot = Wide{pair.dot_magnitude};
-    expect_finite(dot * std::max<Wide>(scale_, 1) * (1 + h), "a score may overflow");
-    Wide error = 0;
-    if (accuracy_.dot_roundings > 0)
-      error = scale_ * (dot * h + (1 + h) * dot_underflow(inputs_.head_dim)) + product_;
-    error += scale_ * read_ * Wide{pair.input_magnitude};
-    Score result;
-    if (inputs_.softcap != 0) {
-      const Wide cap = std::abs(Wide{inputs_.softcap});
-      const Wide uncapped = scale_ * dot + before.magnitude;
-      error = error_after(before, scale_ * dot, error, uncapped, growth(1), flush_);
-      expect_finite((uncapped + error) * std::max<Wide>(1, 1 / cap), "a score may overflow");
-      const Wide chain = std::expm1(Wide{accuracy_.format.unit_roundoff} *
-                                        static_cast<Wide>(accuracy_.softcap_roundings) -
-                                    std::log1p(-Wide{accuracy_.tanh_relative_error}));
-      error += chain * (Wide{pair.capped} + error) +
-               (1 + chain) * (cap * (product_ + tanh_absolute_) + product_);
-    }
-    result.capped = {pair.capped, error};
-    expect_finite(Wide{pair.capped} + after.magnitude + error, "a score may overflow");
-    error = error_after(after, pair.capped, error, pair.score, growth(1), flush_);
-    result.score = {pair.score, error};
-    return result;
-  }
-
-  /// [Y] of exp(score - lse) in the log domain.
-  Wide log_error(Wide log_probability, const Computed& score, Wide lse_size, Wide lse_error) const {
-    Wide argument = score.error + lse_error;
-    Wide folded = 0;
-    if (accuracy_.exp_form == ExpForm::folded_base_two)
-      folded = growth(2) * (score.size() + lse_size + lse_error) + product_;
-    argument += folded;
-    return argument + growth(1) * (log_probability + argument) + product_ -
-           std::log1p(-Wide{accuracy_.exp_relative_error});
-  }
-
-  /// exp(...) of a probability p whose logarithm is off by y.
-  Computed weight(Wide probability, Wide y) const {
-    return {probability, probability * std::expm1(y) + exp_absolute_};
-  }
-
-  /// fl(a * b).
-  Computed product(const Computed& a, const Computed& b, Wide magnitude) const {
-    const Wide error = a.error * b.size() + a.magnitude * b.error;
-    return {magnitude, error + growth(1) * (magnitude + error) + product_};
-  }
-
-  /// 1 - (c / cap)^2, formed as it stands or as (1 - y)(1 + y), y from c or straight from tanh.
-  Computed slope(const GradientPair& pair, const Computed& capped) const {
-    if (inputs_.softcap == 0) return {1, 0};
-    const Wide cap = std::abs(Wide{inputs_.softcap});
-    const Wide y = Wide{pair.capped} / cap;
-    const Wide from_capped = capped.error / cap;
-    const Wide dy = from_capped + growth(1) * (y + from_capped) + product_;
-    const Wide square = (y + dy) * (y + dy);
-    return {pair.slope, (1 + growth(3)) * (dy * (2 * y + dy) + growth(1) * square + 3 * product_) +
-                            growth(3) * Wide{pair.slope}};
-  }
-
-  static Computed cast(const Computed& value, const Rounding& rounding) {
-    return {value.magnitude, value.error + rounding.error(value.size())};
-  }
-
-  /// D^_i = fl(fl(dout . o^) - dlse).
-  Computed delta(std::size_t i, const RowBound& forward) {
-    const GradientRow& row = inputs_.rows[i];
-    const GradientRowFacts& facts = facts_.rows[i];
-    const Wide h = growth(static_cast<Wide>(accuracy_.delta_roundings));
-    Wide products = 0;
-    Wide error = 0;
-    for (std::size_t c = 0; c < row.output_gradient.size(); ++c) {
-      const Wide gradient = std::abs(Wide{row.output_gradient[c]});
-      const Wide output = magnitude_upper(facts.output[c]) + Wide{forward.output[c]};
-      products += gradient * output;
-      error += gradient * Wide{forward.output[c]} + read_ * (gradient + output);
-    }
-    error += h * products + (1 + h) * dot_underflow(inputs_.head_dim_v);
-    expect_finite(products * (1 + h) + std::abs(Wide{row.lse_gradient}),
-                  "the dot product of dout and out may overflow");
-    if (row.lse_gradient != 0) {
-      error += read_;
-      error += growth(1) * (Wide{facts.delta} + error) + flush_;
-    }
-    return {facts.delta, error};
-  }
-
-  /// fl(dP^ - D^).
-  Computed centred(const GradientPair& pair, const Computed& delta) {
-    const Wide h = growth(static_cast<Wide>(accuracy_.value_dot_roundings));
-    const Wide products = Wide{pair.value_dot_magnitude};
-    expect_finite(products * (1 + h) + delta.size(), "the dot product of dout and v may overflow");
-    const Wide error = h * products + (1 + h) * dot_underflow(inputs_.head_dim_v) +
-                       read_ * Wide{pair.value_input_magnitude} + delta.error;
-    return {pair.centred, error + growth(1) * (Wide{pair.centred} + error) + flush_};
-  }
-
   void row(std::size_t i, const RowBound& forward) {
     const GradientRow& row = inputs_.rows[i];
     const GradientRowFacts& facts = facts_.rows[i];
@@ -284,13 +141,6 @@ class BoundEvaluation {
             kSmallestNumber;
   }
 
-  const DeclaredGradientAccuracy& accuracy_;
-  const GradientFacts& facts_;
-  const GradientInputs& inputs_;
-  Wide flush_ = 0;    ///< absolute error of an addition: 0, or the smallest normal number
-  Wide read_ = 0;     ///< absolute error of reading a stored number
-  Wide product_ = 0;  ///< absolute error of a multiplication or division
-  Wide exp_absolute_ = 0, tanh_absolute_ = 0, scale_ = 0;
   Rounding weight_cast_, gradient_cast_, dq_output_, dk_output_, dv_output_;
   GradientBound bound_;
   std::vector<TermSum> dk_, dv_;

@@ -43,7 +43,7 @@ std::vector<double> squares_of_weights(const DeclaredAccuracy& accuracy, const R
 std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                                    const Tiling& tiling, Index seq_kv, double lambda) {
   const std::size_t columns = facts.output.size();
-  if (!precondition_failure(accuracy, facts).empty())
+  if (!precondition_failure(accuracy, facts).empty() || !merge_tree_fits(accuracy, tiling, seq_kv))
     return std::vector<double>(columns, std::numeric_limits<double>::infinity());
   std::vector<ScoredKey> keys = scored_keys(accuracy, facts);
   const std::vector<PathCounts> paths = count_paths(accuracy, tiling, seq_kv, keys);

@@ -83,14 +83,15 @@ TEST(ProblemText, WhatAnOrderLeavesOutComesAfterTheCap) {
 TEST(ProblemText, FillsStorageAndResults) {
   const Problem problem = parsed(
                               "1x2:2x3:4 bf16/e4m3 descale=1;0.5,2;1 out=f32 empty=zero:inf lse=ln "
-                              "layout=bhsd:col=2:pad=3 kv=leftpad bwd=dq,dk,dv,dlse")
+                              "layout=bhsd:col=2:pad=3 kv=leftpad")
                               .problem;
   EXPECT_EQ(problem.descales, (Descales{{1}, {0.5, 2}, {1}}));
   EXPECT_EQ(problem.out_dtype(), Dtype::f32);
   EXPECT_EQ(problem.empty_lse, kInfinity);
   EXPECT_EQ(problem.layout, (Layout{Layout::Order::bhsd, 3, 2}));
   EXPECT_EQ(problem.kv.kind, KvStorage::Kind::left_padded);
-  EXPECT_EQ(problem.backward, (Backward{false, false, true}));
+  EXPECT_EQ(parsed("1x1:2x3:4 f32 bwd=dq,dk,dv,dlse").problem.backward,
+            (Backward{false, false, true}));
   EXPECT_EQ(parsed("1x1:2x3:4 f32 empty=mean:any").problem.empty_lse, std::nullopt);
   EXPECT_EQ(parsed("1x1:2x3:4 f32 empty=nan:-inf").problem.empty_lse, -kInfinity);
 }
@@ -122,12 +123,12 @@ TEST(ProblemText, MembersMayShareAPageAndHaveMoreThanTheyNeed) {
 TEST(ProblemText, NumbersAreRoundedToTheDtypeOfTheirTensor) {
   const ValueRecipe values =
       parsed(
-          "1x1:1x1:1 bf16/f16/e5m2 bias=1d:f16 sink=head bwd=dq,dk,dv,dlse out=f32 "
+          "1x1:1x1:1 bf16/f16/f32 bias=1d:f16 sink=head bwd=dq,dk,dv,dlse out=f32 "
           "vals=lit:0.1;0.1;0.1;bias=0.1;sink=0.1;dout=0.1;dlse=0.1")
           .values;
   EXPECT_EQ(values.q[0], 0x1.9ap-4);
   EXPECT_EQ(values.k[0], 0x1.998p-4);
-  EXPECT_EQ(values.v[0], 0x1.8p-4);
+  EXPECT_EQ(values.v[0], 0x1.99999ap-4);
   EXPECT_EQ(values.bias[0], 0x1.998p-4);
   for (const double single : {values.sink[0], values.dout[0], values.dlse[0]})
     EXPECT_EQ(single, static_cast<double>(0.1F));

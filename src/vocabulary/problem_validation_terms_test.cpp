@@ -182,6 +182,51 @@ TEST(ProblemValidation, BackwardGoesWithTheNaturalLseAndZeroForEmptyRows) {
   EXPECT_EQ(refusal(problem), "backward knows no qv term");
 }
 
+TEST(ProblemValidation, BackwardTakesNoFp8Type) {
+  for (const Dtype dtype : {Dtype::e4m3, Dtype::e5m2}) {
+    for (const auto storage : {&Problem::k_storage, &Problem::v_storage}) {
+      Problem problem;
+      problem.v_storage = Dtype::f32;
+      problem.*storage = dtype;
+      EXPECT_EQ(refusal(problem), "not refused");
+      problem.backward = Backward{};
+      EXPECT_EQ(refusal(problem), "backward takes no fp8 type");
+    }
+    Problem problem;
+    problem.dtype = dtype;
+    problem.k_storage = problem.v_storage = problem.out_storage = Dtype::f32;
+    EXPECT_EQ(refusal(problem), "not refused");
+    problem.backward = Backward{};
+    EXPECT_EQ(refusal(problem), "backward takes no fp8 type");
+  }
+}
+
+TEST(ProblemValidation, BackwardNeedsAnLseThatCountsTheSink) {
+  for (const bool zero : {false, true}) {
+    Problem problem;
+    problem.sink = Sink{zero, false};
+    EXPECT_EQ(refusal(problem), "not refused");
+    problem.backward = Backward{};
+    EXPECT_EQ(refusal(problem), "backward needs an lse that counts the sink");
+    problem.sink->in_lse = true;
+    EXPECT_EQ(refusal(problem), "not refused");
+  }
+}
+
+TEST(ProblemValidation, AlibiHasNoDistanceThatADoubleTimesASlopeRounds) {
+  constexpr Index kFarthest = Index{1} << 29;
+  for (const auto length : {&Problem::seq_q, &Problem::seq_kv}) {
+    Problem problem;
+    problem.*length = kFarthest;
+    problem.alibi = Alibi{};
+    EXPECT_EQ(refusal(problem), "not refused");
+    problem.*length = kFarthest + 1;
+    EXPECT_EQ(refusal(problem), "ALiBi knows no distance of 2^29 or more");
+    problem.alibi.reset();
+    EXPECT_EQ(refusal(problem), "not refused");
+  }
+}
+
 TEST(ProblemValidation, AGradientNeedsItsTensor) {
   Problem problem;
   problem.backward = Backward{true, false, false};

@@ -62,8 +62,14 @@ double score_error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts
   const double u = accuracy.format.unit_roundoff;
   const double om = product_underflow(accuracy);
   const double score = std::abs(facts.score[j]) + facts.score_radius[j];
-  if (facts.keys[j] == RowFacts::kSinkKey)  // given, but the base-two form multiplies it by log2 e
-    return accuracy.exp_form == ExpForm::natural ? 0 : 3 * u * score * kEvaluationSlack;
+  if (facts.keys[j] ==
+      RowFacts::kSinkKey) {  // given, but read, and multiplied in the base-two form
+    const bool unread = accuracy.underflow == Underflow::flush_results_and_inputs && score != 0 &&
+                        score < accuracy.format.min_normal;
+    return ((unread ? accuracy.format.min_normal : 0) +
+            (accuracy.exp_form == ExpForm::natural ? 0 : 3 * u * score)) *
+           kEvaluationSlack;
+  }
   const Format& dot_format = accuracy.dot_format.value_or(accuracy.format);
   // A query that is scaled first leaves no scale behind that would shrink what underflows.
   const bool scaled_first = accuracy.scaled_query_error > 0;
