@@ -138,7 +138,7 @@ void draw_results(Draw& draw, const CaseLimits& limits, Problem& problem) {
 void draw_backward(Draw& draw, const CaseLimits& limits, Problem& problem) {
   const bool fits = !problem.qv && problem.all_masked == AllMaskedPolicy::zero &&
                     (problem.lse == LseForm::none || problem.lse == LseForm::natural);
-  if (!limits.has(Feature::backward) || !fits || !draw.chance(25)) return;
+  if (!limits.has(Feature::backward) || !fits || !draw.chance(45)) return;
   Backward backward;
   backward.dbias = limits.has(Feature::dbias) && problem.bias && draw.chance(70);
   backward.dsink =

@@ -4,6 +4,7 @@
 // Nothing here knows a formula of a backward pass.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -70,6 +71,34 @@ Number loss(const GradientInputs& inputs, const Parameters& at) {
   return total;
 }
 
+/// How many of the problems that were compared have what could be treated alone.
+struct Parts {
+  int sink = 0, lse_gradient = 0, softcap = 0, before_softcap = 0, after_softcap = 0;
+  int shared_keys = 0, bias_before_softcap = 0, rows_without_keys = 0;
+
+  void count(const GradientInputs& inputs) {
+    const auto any = [&](auto&& has) {
+      return std::any_of(inputs.rows.begin(), inputs.rows.end(), has) ? 1 : 0;
+    };
+    const auto has_addend = [](const GradientRow& row, bool before) {
+      return std::any_of(row.addends.begin(), row.addends.end(), [&](const ScoreAddend& addend) {
+        return addend.before_softcap == before;
+      });
+    };
+    const bool capped = inputs.softcap != 0;
+    sink += any([](const GradientRow& row) { return row.sink.has_value(); });
+    lse_gradient += any([](const GradientRow& row) { return row.lse_gradient != 0; });
+    softcap += capped ? 1 : 0;
+    bias_before_softcap += capped && inputs.bias_before_softcap ? 1 : 0;
+    before_softcap +=
+        capped ? any([&](const GradientRow& row) { return has_addend(row, true); }) : 0;
+    after_softcap +=
+        capped ? any([&](const GradientRow& row) { return has_addend(row, false); }) : 0;
+    shared_keys += inputs.rows.size() > 1 ? 1 : 0;
+    rows_without_keys += any([](const GradientRow& row) { return row.keys.empty(); });
+  }
+};
+
 TEST(GradientsByDifferences, AgreeInEveryElement) {
   // Shifted by 2^-200, a third derivative below 2^100 leaves less than 2^-300.
   const Number shift = 0x1p-200;
@@ -77,6 +106,7 @@ TEST(GradientsByDifferences, AgreeInEveryElement) {
   GradientDraw<float> draw(11);
   int compared = 0;
   int problems = 0;
+  Parts parts;
   while (problems < 40) {
     const GradientInputs inputs = draw.next();
     const GradientFacts facts = gradient_facts(inputs, 384);
@@ -87,6 +117,7 @@ TEST(GradientsByDifferences, AgreeInEveryElement) {
         moderate = moderate && pair.value_dot_magnitude < 0x1p40 && pair.input_magnitude < 0x1p10;
     if (!moderate) continue;
     ++problems;
+    parts.count(inputs);
     Parameters at(inputs);
     const auto check = [&](std::vector<Number>& shifted, const std::vector<Enclosure>& exact,
                            const char* name) {
@@ -115,6 +146,10 @@ TEST(GradientsByDifferences, AgreeInEveryElement) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(compared, 1000);
+  for (const int count :
+       {parts.sink, parts.lse_gradient, parts.softcap, parts.before_softcap, parts.after_softcap,
+        parts.shared_keys, parts.bias_before_softcap, parts.rows_without_keys})
+    EXPECT_GE(count, 3);
 }
 
 }  // namespace
