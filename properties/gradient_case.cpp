@@ -191,4 +191,24 @@ Case with_repeated_heads(Case from) {
   return from;
 }
 
+Case with_shared_pages(const Case& from, Index page_size) {
+  const Case member = single_member(densely_stored(from), 0);
+  Case both = member;
+  Problem& problem = both.problem;
+  problem.batch = 2;
+  for (const CaseTensor& of : case_tensors()) {
+    const Tensor& tensor = member.*of.tensor;
+    const Extents extents = of.extents(problem);
+    if (extents == tensor.extents()) continue;  // it has no members
+    const double sign_of_twin = of.tensor == &Case::q ? -1 : 1;
+    both.*of.tensor =
+        filled(tensor.dtype(), extents, [&](Index b, Index h, Index row, Index column) {
+          return (b == 0 ? 1 : sign_of_twin) * tensor.get(0, h, row, column);
+        });
+  }
+  problem.kv = shuffled_pages(member.problem, page_size, seed_of(from));
+  problem.kv.page_table.push_back(problem.kv.page_table.front());
+  return both;
+}
+
 }  // namespace attest::properties

@@ -36,4 +36,8 @@ Case with_grouped_heads(Case from);
 /// Every query head with a kv head of its own, of the same values.
 Case with_repeated_heads(Case from);
 
+/// The first batch member twice, the second time with q turned around; both read the same pages of
+/// `page_size` slots. Precondition: the batch has members.
+Case with_shared_pages(const Case& from, Index page_size);
+
 }  // namespace attest::properties

@@ -108,6 +108,7 @@ Verdict gradient_constant_values(const Kernel& kernel, const Case& on);
 Verdict gradient_adjoint(const Kernel& kernel, const Case& on);
 Verdict gradient_linear_in_dout(const Kernel& kernel, const Case& on);
 Verdict gradient_group_sum(const Kernel& kernel, const Case& on);
+Verdict gradient_shared_pages(const Kernel& kernel, const Case& on);
 Verdict gradient_tiling(const Kernel& kernel, const Case& on);
 Verdict gradient_storage(const Kernel& kernel, const Case& on);
 Verdict gradient_written(const Kernel& kernel, const Case& on);

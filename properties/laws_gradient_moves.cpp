@@ -197,4 +197,32 @@ Verdict gradient_group_sum(const Kernel& kernel, const Case& given) {
   return tally.verdict();
 }
 
+Verdict gradient_shared_pages(const Kernel& kernel, const Case& given) {
+  if (const auto verdict = lacks_gradients(kernel, {Feature::paged})) return *verdict;
+  if (given.problem.batch == 0) return Verdict::weak("the case has no rows");
+  const Case on = with_shared_pages(backward_case(kernel, given), 3);
+  const GradientOutputs outputs = run_backward(kernel, on);
+  if (const auto verdict = stopped(outputs.status, on)) return *verdict;
+  const KvHead head = drawn_head(on);
+  Tally tally;
+  const Judged both{
+      outputs,
+      GradientTruth(kernel, on).shared(std::vector<KvHead>{{0, head.head}, {1, head.head}})};
+  if (const auto reason = unproven(both)) {
+    tally.undecided(*reason);
+    return tally.verdict();
+  }
+  const Gradients<double> sizes = magnitudes(both.exact->facts);
+  for (const GradientPart part : {GradientPart::dk, GradientPart::dv}) {
+    for (const GradientElement& element : elements_of(on.problem, {0, head.head}, part)) {
+      const double limit = element.of(both.exact->bound.limit);
+      const double size = element.of(sizes);
+      tally.within(element.place, element.of(outputs), element.of(both.exact->facts.exact), limit,
+                   size == 0 || limit < size);
+    }
+    tally.end_row();
+  }
+  return tally.verdict();
+}
+
 }  // namespace attest::properties

@@ -77,6 +77,25 @@ class PagesInOrder : public GradientMutant {
   }
 };
 
+/// dk and dv of the last batch member replace those of the others.
+class LastMemberOnly : public GradientMutant {
+ public:
+  using GradientMutant::GradientMutant;
+
+ protected:
+  Status wrong_backward(const Problem& problem, const Tiling& tiling,
+                        const BackwardViews& views) const override {
+    Status status = correct_backward(problem, tiling, views);
+    const bool packed = problem.layout.order == Layout::Order::thd;
+    if (!status.ok() || problem.kv.kind != KvStorage::Kind::paged || packed) return status;
+    // Of the others no row remains, so that their dq stays as it is.
+    Problem last = problem;
+    last.query_lengths.assign(static_cast<std::size_t>(problem.batch), 0);
+    if (problem.batch > 0) last.query_lengths.back() = problem.query_length(problem.batch - 1);
+    return correct_backward(last, tiling, views);
+  }
+};
+
 /// Every second call adds 1 to one number, as a race would.
 class AddsNowAndThen : public GradientMutant {
  public:
@@ -120,6 +139,10 @@ void append_gradient_call_mutants(std::vector<Mutant>& mutants) {
       describe_gradients("backward_pages_in_order",
                          "the backward pass takes pages in the order of memory", {Feature::paged}),
       "gradient.storage"));
+  mutants.push_back(call_mutant<LastMemberOnly>(
+      describe_gradients("dk_of_the_last_member", "dk and dv have terms of the last member only",
+                         {Feature::paged}),
+      "gradient.shared_pages"));
   mutants.push_back(call_mutant<AddsNowAndThen>(
       describe_gradients("dq_differs_now_and_then", "every second call gives another dq"),
       "gradient.repeat_bits"));
