@@ -138,7 +138,8 @@ struct GradientFacts {
 /// Admissible |computed - exact|, absolute, in the units of the gradient.
 struct GradientBound {
   Gradients<double> limit;
-  /// Why no bound can be given (a precondition fails); every limit is then infinite.
+  /// Why no bound can be given of some limits, which are infinite (a precondition fails); the first
+  /// such reason. A limit that is finite holds.
   std::string unproven;
 
   bool proven() const { return unproven.empty(); }

@@ -25,6 +25,17 @@ TEST(BoundOfFoldedBaseTwo, GrowsWithACommonShiftOfExactScores) {
   EXPECT_GT(worst_ratio(error_bound(accuracy, facts, tiling, 4), facts, got), 1);
 }
 
+/// 65504 is the largest number of f16, and what is below 65520 is rounded to it.
+TEST(BoundOfNarrowOutputs, IsProvenUpToTheLargestNumber) {
+  VariantRow row;
+  row.inputs = {1, {1}, {1, 2}, {65504, 65504}, 1};
+  DeclaredAccuracy accuracy = declared(row.inputs, SummaryScope::row);
+  accuracy.output_format = kF16;
+  EXPECT_TRUE(error_bound(accuracy, facts_of(row), Tiling{}, 2).proven());
+  row.inputs.v = {65519.99F, 65519.99F};
+  EXPECT_FALSE(error_bound(accuracy, facts_of(row), Tiling{}, 2).proven());
+}
+
 TEST(BoundOfNarrowOutputs, IsUnprovenWhereTheFormatOverflows) {
   VariantRow row;
   row.inputs = {1, {1}, {1, 2}, {70000, 70000}, 1};

@@ -37,21 +37,42 @@ class BoundEvaluation : GradientErrors {
       if (scale_ < accuracy_.format.min_normal) refuse("the folded scale may be subnormal");
       expect_finite(2 * scale_, "the folded scale may overflow");
     }
+    if (refused_) return {Gradients<double>::of_size(inputs_, kInfinity), unproven_};
     for (std::size_t i = 0; i < inputs_.rows.size(); ++i) {
       if (inputs_.rows[i].keys.empty() && !inputs_.rows[i].sink) continue;
-      if (!forward[i].proven()) refuse(forward[i].unproven);
-      row(i, forward[i]);
+      refused_ = false;
+      if (forward[i].proven())
+        row(i, forward[i]);
+      else
+        refuse(forward[i].unproven);
+      if (refused_) give_up(i);
     }
     key_gradients();
-    for (const auto* list : bound_.limit.lists())
-      if (!std::all_of(list->begin(), list->end(), [](double x) { return std::isfinite(x); }))
-        refuse("the bound is not finite");
     bound_.unproven = unproven_;
-    if (!bound_.proven()) bound_.limit = Gradients<double>::of_size(inputs_, kInfinity);
     return std::move(bound_);
   }
 
  private:
+  /// A row without a bound leaves none to its own gradients and to those of the keys that it sees.
+  void give_up(std::size_t i) {
+    const GradientRow& row = inputs_.rows[i];
+    const auto fill = [](auto& list, std::size_t at, Index width, auto value) {
+      const auto first = list.begin() + static_cast<std::ptrdiff_t>(at) * width;
+      std::fill(first, first + width, value);
+    };
+    TermSum unknown;
+    unknown.error = kInfinity;
+    unknown.terms = 1;
+    fill(bound_.limit.dq, i, inputs_.head_dim, kInfinity);
+    if (row.sink) bound_.limit.dsink[i] = kInfinity;
+    for (const Index j : row.keys) {
+      bound_.limit.dbias[i * static_cast<std::size_t>(inputs_.keys) + static_cast<std::size_t>(j)] =
+          kInfinity;
+      fill(dk_, static_cast<std::size_t>(j), inputs_.head_dim, unknown);
+      fill(dv_, static_cast<std::size_t>(j), inputs_.head_dim_v, unknown);
+    }
+  }
+
   void row(std::size_t i, const RowBound& forward) {
     const GradientRow& row = inputs_.rows[i];
     const GradientRowFacts& facts = facts_.rows[i];
@@ -64,8 +85,8 @@ class BoundEvaluation : GradientErrors {
     for (std::size_t at = 0; at < row.keys.size(); ++at) {
       const auto j = static_cast<std::size_t>(row.keys[at]);
       const GradientPair& pair = facts.pairs[at];
-      const Score scores = score(pair, row, at);
-      const Computed p = weight(pair.probability,
+      const Score scores = score(pair, row, at, lse_size + lse_error);
+      const Computed p = weight(pair.probability, pair.log_probability,
                                 log_error(pair.log_probability, scores.score, lse_size, lse_error));
       const Computed ds = product(p, centred(pair, difference), pair.score_gradient);
       const Computed dx =
@@ -91,7 +112,7 @@ class BoundEvaluation : GradientErrors {
              scaled_sum(dq[c], facts_.exact.dq[i * d + c], accuracy_.key_additions), dq_output_);
     if (row.sink) {
       const Computed sink{std::abs(Wide{*row.sink}), read_};
-      const Computed p = weight(facts.sink_probability,
+      const Computed p = weight(facts.sink_probability, facts.sink_log_probability,
                                 log_error(facts.sink_log_probability, sink, lse_size, lse_error));
       finish(bound_.limit.dsink[i],
              product(p, difference, Wide{facts.sink_probability} * difference.magnitude), {});
@@ -116,13 +137,16 @@ class BoundEvaluation : GradientErrors {
   }
 
   void key_gradients() {
-    for (std::size_t at = 0; at < dk_.size(); ++at)
+    for (std::size_t at = 0; at < dk_.size(); ++at) {
+      refused_ = false;
       if (dk_[at].terms > 0)
         finish(bound_.limit.dk[at],
                scaled_sum(dk_[at], facts_.exact.dk[at], accuracy_.row_additions), dk_output_);
+    }
     for (std::size_t at = 0; at < dv_.size(); ++at) {
       const TermSum& sum = dv_[at];
       if (sum.terms == 0) continue;
+      refused_ = false;
       const Wide g = growth(path(sum, accuracy_.row_additions, 0));
       expect_finite(sum.magnitude * (1 + g), "a sum of the gradient of v may overflow");
       finish(bound_.limit.dv[at],
@@ -133,12 +157,14 @@ class BoundEvaluation : GradientErrors {
     }
   }
 
-  /// Rounding to the output format, and of this evaluation.
+  /// Rounding to the output format, and of this evaluation. What was refused has no limit.
   void finish(double& limit, const Computed& value, const Rounding& output) {
     expect_finite(value.size(), std::min(output.max_finite, accuracy_.format.max_finite),
                   "a gradient may overflow its format");
     limit = static_cast<double>(cast(value, output).error * kEvaluationSlack) * kEvaluationSlack +
             kSmallestNumber;
+    if (!std::isfinite(limit)) refuse("the bound is not finite");
+    if (refused_) limit = kInfinity;
   }
 
   Rounding weight_cast_, gradient_cast_, dq_output_, dk_output_, dv_output_;

@@ -10,6 +10,7 @@
 
 #include "attest/gradient_bound.hpp"
 #include "computed.hpp"
+#include "late_addends.hpp"
 
 namespace attest {
 
@@ -32,6 +33,7 @@ class GradientErrors {
 
  protected:
   void refuse(const std::string& reason) {
+    refused_ = true;
     if (unproven_.empty()) unproven_ = reason;
   }
   /// Assumption A6, with a factor of two for the last rounding.
@@ -67,7 +69,8 @@ class GradientErrors {
     Computed capped;
     Computed score;
   };
-  Score score(const GradientPair& pair, const GradientRow& row, std::size_t at) {
+  /// `lse` is the magnitude of the lse that the kernel reads.
+  Score score(const GradientPair& pair, const GradientRow& row, std::size_t at, Wide lse) {
     const Additions before = additions(row, at, true);
     const Additions after = additions(row, at, false);
     const Wide h = growth(static_cast<Wide>(accuracy_.dot_roundings));
@@ -90,7 +93,11 @@ class GradientErrors {
                (1 + chain) * (cap * (product_ + tanh_absolute_) + product_);
     }
     result.capped = {pair.capped, error};
-    expect_finite(Wide{pair.capped} + after.magnitude + error, "a score may overflow");
+    const LateAddends late = late_addends(row.addends, at, inputs_.softcap != 0);
+    const Wide others = Wide{pair.capped} + error + late.others;
+    if (accuracy_.exp_form == ExpForm::folded_base_two ||
+        !stands_for_a_mask(late.stand_in, others, lse, accuracy_.format))
+      expect_finite(Wide{pair.capped} + after.magnitude + error, "a score may overflow");
     error = error_after(after, pair.capped, error, pair.score, growth(1), flush_);
     result.score = {pair.score, error};
     return result;
@@ -107,9 +114,15 @@ class GradientErrors {
            std::log1p(-Wide{accuracy_.exp_relative_error});
   }
 
-  /// exp(...) of a probability p whose logarithm is off by y.
-  Computed weight(Wide probability, Wide y) const {
-    return {probability, probability * std::expm1(y) + exp_absolute_};
+  /// exp(...) of a probability p whose logarithm is off by y. Where y is large p may be nothing all
+  /// the same: the computed number and p are both at least 0.
+  Computed weight(Wide probability, Wide log_probability, Wide y) const {
+    constexpr Wide kLargeError = 0.5;
+    const Wide relative = probability * std::expm1(y);
+    if (y <= kLargeError) return {probability, relative + exp_absolute_};
+    const Wide both =
+        probability + std::exp(y * kEvaluationSlack - log_probability * (1 - 0x1p-50L));
+    return {probability, std::min(both, relative) + exp_absolute_};
   }
 
   /// fl(a * b).
@@ -175,6 +188,7 @@ class GradientErrors {
   Wide product_ = 0;  ///< absolute error of a multiplication or division
   Wide scale_ = 0;
   std::string unproven_;
+  bool refused_ = false;  ///< since this was set to false
 
  private:
   Wide exp_absolute_ = 0, tanh_absolute_ = 0;

@@ -4,6 +4,7 @@
 #include <numbers>
 #include <string>
 
+#include "late_addends.hpp"
 #include "row_terms.hpp"
 
 namespace attest {
@@ -12,27 +13,26 @@ namespace {
 /// kEvaluationSlack covers sums of as many terms.
 constexpr Index kMostKeys = Index{1} << 20;
 
-/// Of a score and what is added to it, in any order; and of the argument of tanh. A score may also
-/// be one very negative number (a finite stand-in for a mask) and others that are less than half of
-/// its rounding: then no sum of them exceeds the largest finite number, nor does its distance to a
-/// maximum that is as small as the others. Such a key does not count here.
-double largest_partial_score(const RowFacts& facts, const Format& format) {
-  const double shrink = facts.softcap == 0 ? 0 : 1 / std::abs(facts.softcap);
-  const double lost = format.max_finite * format.unit_roundoff / 8;
-  double largest = 0;
-  if (facts.has_sink()) largest = std::abs(facts.score.back());
+/// Of the argument of tanh, and of a score and what is added to it after that, in any order. A key
+/// that a finite number masks does not count with what comes after the softcap.
+Wide largest_partial_score(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
+  const bool capped = facts.softcap != 0;
+  const Wide cap = std::abs(Wide{facts.softcap});
+  const Wide growth =
+      std::exp(static_cast<Wide>(accuracy.softcap_roundings) * Wide{accuracy.format.unit_roundoff} +
+               Wide{log_domain(accuracy.tanh_relative_error)});
+  Wide largest = facts.has_sink() ? std::abs(facts.score.back()) : 0;
   for (std::size_t j = 0; j < facts.keys.size(); ++j) {
-    double rest = facts.score_magnitude[j];
-    double stand_in = 0;
-    for (const ScoreAddend& addend : facts.addends) {
-      stand_in = std::min(stand_in, addend.value[j]);
-      rest += std::abs(addend.value[j]);
+    Wide size = facts.score_magnitude[j];
+    if (capped) {
+      for (const ScoreAddend& addend : facts.addends)
+        if (addend.before_softcap) size += std::abs(Wide{addend.value[j]});
+      largest = std::max({largest, size, size / cap});
+      size = std::min(cap, size) * growth;
     }
-    const double size = std::max(rest, rest * shrink);
-    rest += stand_in;
-    const bool lost_in_stand_in = facts.softcap == 0 && rest < lost && facts.score_max < lost &&
-                                  -stand_in <= format.max_finite;
-    if (!lost_in_stand_in) largest = std::max(largest, size);
+    const LateAddends late = late_addends(facts.addends, j, capped);
+    if (!stands_for_a_mask(late.stand_in, size + late.others, facts.score_max, accuracy.format))
+      largest = std::max(largest, size + late.magnitude());
   }
   return largest;
 }
@@ -77,15 +77,15 @@ std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFact
   const double growth =
       std::exp(static_cast<double>(accuracy.dot_roundings) * dot_format.unit_roundoff +
                log_domain(accuracy.scaled_query_error));
-  double largest_score =
+  Wide largest_score =
       *std::max_element(facts.score_magnitude.begin(), facts.score_magnitude.end());
   largest_score = std::max(
-      {largest_score, std::abs(facts.score_max), largest_partial_score(facts, accuracy.format)});
+      {largest_score, std::abs(Wide{facts.score_max}), largest_partial_score(accuracy, facts)});
   if (accuracy.scaled_query_error > 0)
-    largest_score =
-        std::max(largest_score, std::max(1.0, std::abs(facts.scale)) * facts.input_magnitude_max);
+    largest_score = std::max(largest_score,
+                             std::max<Wide>(1, std::abs(facts.scale)) * facts.input_magnitude_max);
   const double max_finite = std::min(accuracy.format.max_finite, dot_format.max_finite);
-  if (!(std::max(largest_score, facts.dot_magnitude_max) * growth < max_finite / 2))
+  if (!(std::max(largest_score, Wide{facts.dot_magnitude_max}) * growth < max_finite / 2))
     return "a score may overflow (assumption A6)";
   if (std::string reason = factor_failure(accuracy, facts); !reason.empty()) return reason;
   if (static_cast<Index>(facts.keys.size()) > kMostKeys) return "more than 2^20 keys";

@@ -75,12 +75,12 @@ class KeyErrors {
     constexpr double kLargeError = 0.5;
     constexpr double kSmallWeight = -100;
     double& z = terms_.z.back();
-    const double exact = -distance_to_max(j) + max_radius_ + facts_.score_radius[j] +
-                         terms_.delta_max + terms_.lag + terms_.shift_error;
+    const Wide exact = Wide{-distance_to_max(j)} + max_radius_ + facts_.score_radius[j] +
+                       terms_.delta_max + terms_.lag + terms_.shift_error;
     if (!(z > kLargeError && exact + z < kSmallWeight)) return 0;
-    const double size = 2 * std::exp((exact + z) * (1 - 0x1p-40)) + kSmallestNumber;
+    const Wide size = 2 * std::exp((exact + z) * (1 - 0x1p-40L));
     z = 0;
-    return size;
+    return static_cast<double>(size) + kSmallestNumber;
   }
 
   /// An argument of exp that is flushed to 0; in the base-two form the product with the maximum,
@@ -92,12 +92,13 @@ class KeyErrors {
 
   /// E_j: rounded arguments of exp on the whole path (Lemma 2).
   double argument_error(std::size_t j, const PathCounts& path) const {
-    const double distance = std::max(0.0, facts_.score_max - facts_.score[j]) + max_radius_ +
-                            facts_.score_radius[j] + delta_[j] + terms_.delta_max;
-    const double travelled = distance + 2 * terms_.lag;
-    if (accuracy_.exp_form == ExpForm::natural) return u_ * travelled;
+    // A stand-in for a mask may be the most negative double.
+    const Wide distance = std::max<Wide>(0, Wide{facts_.score_max} - facts_.score[j]) +
+                          max_radius_ + facts_.score_radius[j] + delta_[j] + terms_.delta_max;
+    const Wide travelled = distance + 2 * terms_.lag;
+    if (accuracy_.exp_form == ExpForm::natural) return static_cast<double>(u_ * travelled);
     const double apart = path.rescales > 0 ? 2 : 2 * u_;
-    return 4 * u_ * (1 + 2 * u_) * travelled + apart * terms_.shift_error;
+    return static_cast<double>(4 * u_ * (1 + 2 * u_) * travelled + apart * terms_.shift_error);
   }
 
   /// Absolute error of the rounded weight below the normal range of its format, as it arrives in
@@ -223,9 +224,12 @@ RowBound unproven_bound(std::string reason, std::size_t columns) {
 bool output_may_overflow(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                          const RowBound& bound) {
   if (!accuracy.output_format) return false;
+  // With the last rounding the bound is at least B + u (|o| + B); below half a step above the
+  // largest number nothing rounds to infinity.
+  const Wide u = accuracy.output_format->unit_roundoff;
+  const Wide limit = Wide{accuracy.output_format->max_finite} * (1 + u / (2 - 2 * u)) * (1 + u);
   for (std::size_t c = 0; c < facts.output.size(); ++c)
-    if (!(magnitude_upper(facts.output[c]) + bound.output[c] < accuracy.output_format->max_finite))
-      return true;
+    if (!(magnitude_upper(facts.output[c]) + bound.output[c] < limit)) return true;
   return false;
 }
 

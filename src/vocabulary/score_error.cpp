@@ -87,8 +87,10 @@ double score_error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts
     error = static_cast<double>(error_after(before, base, error, uncapped, u, flush));
     const double growth = std::expm1(static_cast<double>(accuracy.softcap_roundings) * u +
                                      log_domain(accuracy.tanh_relative_error));
-    const double capped = score + static_cast<double>(after.magnitude);
-    error = (error + (2 * std::abs(facts.softcap) + 1) * om) * (1 + growth) + capped * growth;
+    const Wide capped =
+        std::min({score + after.magnitude, std::abs(Wide{facts.softcap}), uncapped});
+    error = static_cast<double>((error + (2 * std::abs(facts.softcap) + 1) * om) * (1 + growth) +
+                                capped * growth);
     base = capped;
   }
   base = std::min(base, score + after.magnitude);

@@ -99,6 +99,11 @@ inline std::vector<Variant> variants() {
   for (const double stand_in : {-1e4, -1e9, -1e30, -static_cast<double>(0x1.fffffep127F)})
     list.push_back({"masked by " + std::to_string(std::ilogb(stand_in)) + " bits",
                     [](DeclaredAccuracy&) {}, nullptr, false, 1, false, false, stand_in});
+  list.push_back({"masked after a softcap",
+                  [](DeclaredAccuracy& accuracy) {
+                    accuracy.tanh_relative_error = 4 * accuracy.format.unit_roundoff;
+                  },
+                  nullptr, true, 4, true, false, -static_cast<double>(0x1.fffffep127F)});
   list.push_back({"descaled values, flushed results",
                   [](DeclaredAccuracy& accuracy) {
                     accuracy.value_relative_error = accuracy.format.unit_roundoff;
