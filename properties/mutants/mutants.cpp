@@ -15,6 +15,8 @@ std::span<const Mutant> all() {
     append_weight_mutants(made);
     append_problem_mutants(made);
     append_variant_mutants(made);
+    append_shape_mutants(made);
+    append_absent_mutants(made);
     return made;
   }();
   return mutants;

@@ -33,5 +33,7 @@ void append_declared_mutants(std::vector<Mutant>& mutants);
 void append_weight_mutants(std::vector<Mutant>& mutants);
 void append_problem_mutants(std::vector<Mutant>& mutants);
 void append_variant_mutants(std::vector<Mutant>& mutants);
+void append_shape_mutants(std::vector<Mutant>& mutants);
+void append_absent_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants
