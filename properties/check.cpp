@@ -223,6 +223,7 @@ CaseLimits limits_for(const Kernel& kernel, const tensors::TensorLibrary* librar
   limits.key_lengths = can.key_lengths;
   limits.mask_bits = can.mask_bits;
   limits.lse = can.lse;
+  limits.reject = can.reject;
   limits.features = can.features;
   limits.library = library;
   return limits;

@@ -11,6 +11,7 @@
 #include "properties/generate_rapidcheck.hpp"
 #include "properties/laws.hpp"
 #include "properties/shrink.hpp"
+#include "properties/spell_out.hpp"
 #include "properties/values.hpp"
 
 namespace attest::properties {
@@ -64,6 +65,73 @@ TEST(Generator, ReachesEveryFeatureTypeAndStorageInAThousandCases) {
   EXPECT_GE(counts["seq_q != seq_kv"], kAny * 3 / 10);
   EXPECT_GE(counts["member of length 0"], kAny / 10);
   EXPECT_GE(counts["empty row"], kAny / 10);
+}
+
+/// What a problem must have often enough, and in how many of a thousand cases.
+struct Rarity {
+  const char* name;
+  bool (*has)(const Case&);
+  int per_thousand;
+};
+
+bool some_member(const Problem& problem, bool (*is)(const Problem&, Index)) {
+  for (Index b = 0; b < problem.batch; ++b)
+    if (is(problem, b)) return true;
+  return false;
+}
+
+bool has_no_queries(const Problem& problem, Index b) {
+  return problem.query_length(b) == 0;
+}
+bool has_no_keys(const Problem& problem, Index b) {
+  return problem.key_length(b) == 0;
+}
+bool has_nothing(const Problem& problem, Index b) {
+  return has_no_queries(problem, b) && has_no_keys(problem, b);
+}
+
+bool has_a_longer_table(const Problem& problem, Index b) {
+  const KvStorage& kv = problem.kv;
+  return kv.kind == KvStorage::Kind::paged &&
+         static_cast<Index>(kv.page_table[static_cast<std::size_t>(b)].size()) * kv.page_size >=
+             problem.key_length(b) + kv.page_size;
+}
+
+constexpr Rarity kRarities[]{
+    {"a member without queries",
+     [](const Case& c) { return some_member(c.problem, has_no_queries); }, 50},
+    {"a member without keys", [](const Case& c) { return some_member(c.problem, has_no_keys); },
+     100},
+    {"a member without both", [](const Case& c) { return some_member(c.problem, has_nothing); },
+     10},
+    {"policy reject", [](const Case& c) { return c.problem.all_masked == AllMaskedPolicy::reject; },
+     30},
+    {"shared pages", [](const Case& c) { return shares_pages(c.problem); }, 5},
+    {"a longer page table",
+     [](const Case& c) { return some_member(c.problem, has_a_longer_table); }, 10},
+    {"bias before softcap", [](const Case& c) { return c.problem.order.bias_before_softcap; }, 10},
+    {"ALiBi before softcap", [](const Case& c) { return c.problem.order.alibi_before_softcap; },
+     10},
+    {"mask before softcap", [](const Case& c) { return c.problem.order.mask_before_softcap; }, 10},
+    {"groups of three and more",
+     [](const Case& c) { return c.problem.heads_q >= 3 * c.problem.heads_kv; }, 100},
+    {"three key/value heads", [](const Case& c) { return c.problem.heads_kv == 3; }, 80},
+    {"head_dim of 32 and more", [](const Case& c) { return c.problem.head_dim >= 32; }, 30},
+    {"more than 8 queries", [](const Case& c) { return c.problem.seq_q > 8; }, 70},
+    {"100 keys and more", [](const Case& c) { return c.problem.seq_kv >= 100; }, 8}};
+
+TEST(Generator, DrawsRareProblemsOftenEnough) {
+  constexpr int kThousands = 4;
+  std::map<std::string, int> counts;
+  for (int number = 0; number < 1000 * kThousands; ++number) {
+    const Case drawn = draw_any_number(number);
+    for (const Rarity& rarity : kRarities)
+      if (rarity.has(drawn)) ++counts[rarity.name];
+  }
+  for (const Rarity& rarity : kRarities) {
+    RecordProperty(rarity.name, counts[rarity.name]);
+    EXPECT_GE(counts[rarity.name], kThousands * rarity.per_thousand) << rarity.name;
+  }
 }
 
 TEST(Generator, DrawsNothingThatAKernelDoesNotDeclare) {
@@ -194,6 +262,7 @@ TEST(Generator, MakesValidCasesWhoseTextMakesThemAgain) {
 }
 
 TEST(Shrinking, OffersOnlyValidAndSimplerCases) {
+  constexpr int kOffered = 1000;  // large tensors have a candidate for every element
   for (int number = 0; number < 40; ++number) {
     for (const Case& drawn : {draw_number(number), draw_any_number(number)}) {
       int offered = 0;
@@ -201,7 +270,7 @@ TEST(Shrinking, OffersOnlyValidAndSimplerCases) {
         ++offered;
         EXPECT_LT(complexity(candidate), complexity(drawn));
         expect_valid(candidate);
-        return false;
+        return offered == kOffered;
       });
       EXPECT_GT(offered, 0);
     }

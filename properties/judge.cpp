@@ -127,6 +127,17 @@ void judge_max_sum(Tally& tally, const RowIndex& row, const Outputs& outputs) {
               "the sum of weights must be finite and above 0");
 }
 
+/// A row without mass is maximum -inf and sum 0; 0 and 0 or -1e30 and 0 have the same logarithm.
+void judge_empty_max_sum(Tally& tally, const RowIndex& row, const Outputs& outputs) {
+  const auto [b, h, query] = row;
+  constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+  const double maximum = outputs.lse.get(b, h, query, 0);
+  const double sum = outputs.lse.get(b, h, query, 1);
+  tally.holds(maximum == kMinusInfinity, {"lse", row, 0}, maximum, kMinusInfinity,
+              "the maximum of a row without keys must be -inf");
+  tally.holds(sum == 0, {"lse", row, 1}, sum, 0, "the sum of a row without keys must be 0");
+}
+
 /// The lse in the form in which it was asked for.
 void judge_lse(Tally& tally, const JudgedRow& judged) {
   const auto& [outputs, row, truth] = judged;
@@ -134,6 +145,10 @@ void judge_lse(Tally& tally, const JudgedRow& judged) {
   const bool two_numbers =
       outputs.asked.lse == LseForm::max_sum && std::isfinite(truth.asked_lse->high);
   if (two_numbers) judge_max_sum(tally, row, outputs);
+  if (outputs.asked.lse == LseForm::max_sum && std::isinf(truth.asked_lse->high)) {
+    judge_empty_max_sum(tally, row, outputs);
+    return;
+  }
   const double got = outputs.lse_at(row);
   // m + ln(l) was rounded to double once.
   const double rounding = two_numbers && std::isfinite(got) ? 0x1p-52 * std::abs(got) : 0;

@@ -110,6 +110,14 @@ double draw_distance(SplitMix64& random, double most) {
   }
 }
 
+bool sees_no_key(const Problem& problem) {
+  bool none = true;
+  for_each_row(problem, [&](const RowIndex& row) {
+    none = none && reference::visible_keys(problem, row.batch, row.query).empty();
+  });
+  return none;
+}
+
 /// Two visible keys with the scores 0 and -x, values (0, 1) and (1, 0): outputs exp(-x) / (1 +
 /// exp(-x)) and 1 / (1 + exp(-x)).
 Case exp_probe(const Kernel& kernel, const Case& on) {
@@ -232,6 +240,7 @@ Verdict assume_log_error(const Kernel& kernel, const Case& on) {
     probe = with_values(std::move(probe), tensor, zero);
   probe.problem.all_masked = AllMaskedPolicy::zero;
   probe.problem.lse = LseForm::natural;
+  if (sees_no_key(probe.problem)) probe.problem.mask = {};
   const DeclaredAccuracy accuracy = kernel.accuracy(probe.problem);
   if (!(accuracy.format == format_of(on.problem.compute_dtype())))
     return Verdict::skipped("the kernel declares another format than that of the dtype");

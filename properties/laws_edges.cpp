@@ -29,13 +29,13 @@ Problem small_problem(const Problem& like, bool more_queries) {
   return problem;
 }
 
-/// Offset of a diagonal without lengths per batch member.
-Index offset_of(const Problem& problem, const Causal& diagonal) {
+/// Offset of a diagonal for one batch member.
+Index offset_of(const Problem& problem, Index b, const Causal& diagonal) {
   switch (diagonal.alignment) {
     case Causal::Alignment::top_left:
       return 0;
     case Causal::Alignment::bottom_right:
-      return problem.seq_kv - problem.seq_q;
+      return problem.key_length(b) - problem.query_length(b);
     case Causal::Alignment::explicit_offset:
       break;
   }
@@ -44,16 +44,36 @@ Index offset_of(const Problem& problem, const Causal& diagonal) {
 
 /// The window counted out key by key, apart from both predicates.
 std::vector<Index> keys_in_window(const Problem& problem, const RowIndex& row) {
-  const Index p = row.query + offset_of(problem, *problem.mask.alignment);
-  const Window& window = problem.mask.window;
+  const Mask& mask = problem.mask;
+  const Index p =
+      row.query + offset_of(problem, row.batch, mask.causal ? *mask.causal : *mask.alignment);
+  const Window& window = mask.window;
   std::vector<Index> keys;
-  for (Index key = 0; key < problem.seq_kv; ++key) {
+  for (Index key = 0; key < problem.key_length(row.batch); ++key) {
     const Index before = p - key;
-    if (window.left && before > *window.left) continue;
+    if (mask.causal && before < 0) continue;
+    if (window.left && before > *window.left && key >= mask.keep_first) continue;
     if (window.right && -before > *window.right) continue;
     keys.push_back(key);
   }
   return keys;
+}
+
+/// Windows under a causal mask, with first tokens, and of members of different lengths.
+std::array<Problem, 3> windows_beside_others(const Problem& plain) {
+  Problem causal = plain;
+  causal.mask.causal = Causal{Causal::Alignment::bottom_right, 0};
+  causal.mask.window = {1, std::nullopt};
+  Problem keeping = plain;
+  keeping.mask.alignment = Causal{};
+  keeping.mask.window = {0, 1};
+  keeping.mask.keep_first = 2;
+  Problem ragged = plain;
+  ragged.batch = 2;
+  ragged.key_lengths = {plain.seq_kv, (plain.seq_kv + 1) / 2};
+  ragged.mask.alignment = Causal{Causal::Alignment::bottom_right, 0};
+  ragged.mask.window = {1, 0};
+  return {causal, keeping, ragged};
 }
 
 constexpr std::array kDiagonals{
@@ -74,6 +94,16 @@ constexpr std::array kDiagonals{
     HandTable{"2x1:{2,1}x{4,2}:1 f32 align=br win=0:0", "0010/0001/0100"},
     HandTable{"1x1:3x3:1 f32 mask=doc:0,0,1/0,1,1", "100/100/011"},
     HandTable{"1x1:3x4:1 f32 mask=block:2x3:10/01", "1110/1110/0001"},
+    // Parts beside each other.
+    HandTable{"1x1:3x6:1 f32 align=tl win=0:1 keep=first:3", "110000/111000/111100"},
+    HandTable{"1x1:3x5:1 f32 mask=causal:tl+prefix:4 win=1:1", "11000/11100/01110"},
+    HandTable{"1x1:3x4:1 f32 mask=causal:tl+prefix:4+chunk:2", "1100/1100/0011"},
+    HandTable{"1x1:3x3:1 f32 mask=causal:tl+prefix:3+doc:0,0,1", "110/110/001"},
+    HandTable{"2x1:{2,1}x{4,2}:1 f32 mask=chunk:2 align=br", "0011/0011/1100"},
+    HandTable{"1x1:4x5:1 f32 mask=causal:br win=0:0 keep=first:2", "11000/11100/11010/11001"},
+    HandTable{"1x1:4x4:1 f32 mask=causal:tl+block:2x3:11/01", "1000/1100/0000/0001"},
+    HandTable{"1x1:2x4:1 f32 mask=causal:br+doc:0,1/0,0,1,1", "1100/0011"},
+    HandTable{"1x1:4x2:1 f32 mask=chunk:2 align=off=-3", "00/00/00/11"},
 };
 
 }  // namespace
@@ -86,18 +116,24 @@ Verdict mask_window_edges(const Kernel& kernel, const Case& on) {
                                              {Causal::Alignment::explicit_offset, -2},
                                              {Causal::Alignment::explicit_offset, 3}}};
   Combined combined;
+  const auto add = [&](const Problem& problem) {
+    Tiling tiling;
+    tiling.tile_q = on.tiling.tile_q;
+    tiling.tile_kv = on.tiling.tile_kv;
+    combined.add(compare_visible_sets(kernel, problem, tiling, keys_in_window));
+    return !combined.violated();
+  };
   for (const bool more_queries : {false, true})
     for (const Causal& diagonal : diagonals)
       for (const Window& window : windows) {
         Problem problem = small_problem(on.problem, more_queries);
         problem.mask.alignment = diagonal;
         problem.mask.window = window;
-        Tiling tiling;
-        tiling.tile_q = on.tiling.tile_q;
-        tiling.tile_kv = on.tiling.tile_kv;
-        combined.add(compare_visible_sets(kernel, problem, tiling, keys_in_window));
-        if (combined.violated()) return combined.verdict();
+        if (!add(problem)) return combined.verdict();
       }
+  for (const bool more_queries : {false, true})
+    for (const Problem& problem : windows_beside_others(small_problem(on.problem, more_queries)))
+      if (!add(problem)) return combined.verdict();
   return combined.verdict();
 }
 

@@ -2,6 +2,7 @@
 #include <optional>
 #include <vector>
 
+#include "properties/combine.hpp"
 #include "properties/derive.hpp"
 #include "properties/judge.hpp"
 #include "properties/laws.hpp"
@@ -29,7 +30,7 @@ void check_zero_row(Tally& tally, const Truth& truth, const RowIndex& row, const
     tally.holds(got == 0, {"out", row, c}, got, 0, "a row without visible keys must give 0");
   }
   const auto exact = outputs.has_lse() ? truth.row(row) : std::nullopt;
-  if (exact && exact->facts.has_sink()) {
+  if (exact && (exact->facts.has_sink() || outputs.asked.lse == LseForm::max_sum)) {
     judge_row(tally, *exact, row, Part::lse, outputs);
     return;
   }
@@ -83,8 +84,31 @@ Verdict empty_neighbours(const Kernel& kernel, const Case& on) {
   return tally.verdict();
 }
 
-Verdict empty_reject(const Kernel& kernel, const Case& on) {
-  // A row with a sink is never rejected.
+namespace {
+
+/// A row with a sink is no empty one: it is accepted, and gives what any such row gives.
+Verdict accepts_rows_with_sink(const Kernel& kernel, const Case& on) {
+  Case with_sink = with_policy(on, AllMaskedPolicy::reject);
+  if (!with_sink.problem.sink) with_sink.problem.sink = Sink{true, true};
+  if (on.problem.seq_q > 0 && empty_rows(on.problem).empty())
+    with_sink = with_hidden_query(std::move(with_sink), on.problem.seq_q / 2);
+  const std::vector<RowIndex> rows = empty_rows(with_sink.problem);
+  const Outputs outputs = run_kernel(kernel, with_sink);
+  Tally tally;
+  const bool rejected = outputs.status.code() == StatusCode::all_masked_row;
+  if (rejected) {
+    tally.holds(false, {"status", outputs.status.row().value_or(RowIndex{})}, 1, 0,
+                "policy reject must accept a row without visible keys that has a sink");
+    return tally.verdict();
+  }
+  if (const auto verdict = stopped(outputs, with_sink)) return *verdict;
+  const Truth truth(kernel, with_sink);
+  for (const RowIndex& row : rows) check_zero_row(tally, truth, row, outputs);
+  return tally.verdict();
+}
+
+/// The first row that sees nothing and has no sink is named.
+Verdict names_first_empty_row(const Kernel& kernel, const Case& on) {
   Case rejecting = with_policy(without_sink(on), AllMaskedPolicy::reject);
   if (on.problem.seq_q > 0 && empty_rows(on.problem).empty())
     rejecting = with_hidden_query(std::move(rejecting), on.problem.seq_q / 2);
@@ -107,6 +131,15 @@ Verdict empty_reject(const Kernel& kernel, const Case& on) {
   }
   tally.end_row();
   return tally.verdict();
+}
+
+}  // namespace
+
+Verdict empty_reject(const Kernel& kernel, const Case& on) {
+  Combined combined;
+  combined.add(names_first_empty_row(kernel, on));
+  if (!combined.violated()) combined.add(accepts_rows_with_sink(kernel, on));
+  return combined.verdict();
 }
 
 }  // namespace attest::properties

@@ -38,7 +38,32 @@ bool sees_everything(const Problem& problem) {
   return everything;
 }
 
-/// Rows that do not see `key` keep their bits when its k and v hold `filler`.
+/// Whether some row that shares an element of the bias sees its key.
+bool some_row_sees(const Problem& problem, const Bias& bias, const RowIndex& element, Index key) {
+  const auto in = [](bool has_axis, Index at, Index count) {
+    return has_axis ? KeyRange{at, std::min(at + 1, count)} : KeyRange{0, count};
+  };
+  const KeyRange members = in(bias.per_batch, element.batch, problem.batch);
+  for (Index b = members.begin; b < members.end; ++b) {
+    const KeyRange queries = in(bias.per_query, element.query, problem.query_length(b));
+    for (Index query = queries.begin; query < queries.end; ++query)
+      if (sees(problem, {b, 0, query}, key)) return true;
+  }
+  return false;
+}
+
+/// The bias at a key with `filler` where no row that reads it sees the key.
+void poison_bias(Case& of, Index key, double filler) {
+  if (!of.problem.bias) return;
+  const Extents& extents = of.bias.extents();
+  for (Index b = 0; b < extents[0]; ++b)
+    for (Index query = 0; query < extents[2]; ++query) {
+      if (some_row_sees(of.problem, *of.problem.bias, {b, 0, query}, key)) continue;
+      for (Index h = 0; h < extents[1]; ++h) of.bias.set(b, h, query, key, filler);
+    }
+}
+
+/// Rows that do not see `key` keep their bits when its k, v and bias hold `filler`.
 Verdict poison_key(const Kernel& kernel, const Case& on, const Outputs& before, Index key,
                    double filler) {
   const auto poisoned = [&](const Tensor& tensor) {
@@ -49,6 +74,7 @@ Verdict poison_key(const Kernel& kernel, const Case& on, const Outputs& before, 
   Case changed = with_values(on, &Case::k, poisoned(on.k));
   // As a view v has the filler already.
   if (!on.problem.v_is_k_view) changed = with_values(std::move(changed), &Case::v, poisoned(on.v));
+  poison_bias(changed, key, filler);
   const Outputs after = run_kernel(kernel, changed);
   if (const auto verdict = stopped(after, changed)) return *verdict;
   Tally tally;
@@ -93,7 +119,8 @@ Index causal_prefix(const Problem& problem, const RowIndex& row) {
 }  // namespace
 
 Verdict mask_excluded_keys(const Kernel& kernel, const Case& on) {
-  Case masked = with_own_keys(on);
+  // The mean of all values is of the excluded ones, too.
+  Case masked = plain_empty_rows(with_own_keys(on));
   if (on.problem.seq_q > 0 && on.problem.seq_kv > 0 && sees_everything(on.problem)) {
     MaskBits bits{1, on.problem.seq_kv,
                   std::vector<bool>(static_cast<std::size_t>(on.problem.seq_kv), true)};

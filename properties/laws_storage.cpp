@@ -1,5 +1,7 @@
 // storage.*, heads.*, batch.*: where rows lie, and which rows there are beside, changes no bit.
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -26,6 +28,44 @@ Verdict same_in_storage(const Kernel& kernel, const Case& stored, const Outputs&
   return tally.verdict();
 }
 
+/// Shuffled pages, of which the other members have the leading ones of the first, and a page more
+/// than the keys need at the end of every table.
+KvStorage shared_pages(const Problem& problem, Index page_size, std::uint64_t seed) {
+  KvStorage kv = shuffled_pages(problem, page_size, seed);
+  const std::vector<Index> first = kv.page_table.front();
+  for (std::vector<Index>& table : kv.page_table) {
+    std::copy_n(first.begin(), std::min(first.size(), table.size()), table.begin());
+    table.push_back(kv.pages);
+  }
+  ++kv.pages;
+  return kv;
+}
+
+/// Members that share pages give the bits of members with copies of them.
+Verdict shared_as_copies(const Kernel& kernel, const Case& given) {
+  Case shared = given.problem.batch == 1 ? with_strangers(given) : given;
+  Combined combined;
+  for (const Index page_size : {Index{1}, Index{3}}) {
+    shared.problem.kv = shared_pages(shared.problem, page_size, seed_of(given));
+    share_values(shared);
+    Case copies = shared;
+    copies.problem.kv = {};
+    const Outputs dense = run_kernel(kernel, copies);
+    if (const auto verdict = stopped(dense, copies)) return *verdict;
+    combined.add(same_in_storage(kernel, shared, dense, "members share pages"));
+    if (combined.violated()) break;
+  }
+  return combined.verdict();
+}
+
+/// Other rows for every member: the last ones do not exist, the first member has all.
+Case with_ragged_queries(Case from) {
+  Problem& problem = from.problem;
+  for (Index b = 0; b < problem.batch; ++b)
+    problem.query_lengths.push_back(std::max(problem.seq_q - b, Index{0}));
+  return from;
+}
+
 /// The same memory with another number wherever nothing is stored.
 void fill_unused(Tensor& stored, double filler) {
   const std::size_t size = size_of(stored.dtype());
@@ -34,6 +74,28 @@ void fill_unused(Tensor& stored, double filler) {
     if (is_poison_at(stored, offset))
       store_element(stored.dtype(), stored.bytes().data() + static_cast<std::size_t>(offset) * size,
                     filler);
+}
+
+/// The bias with another number where none of the rows that read it exists, or none of the keys.
+void fill_absent_bias(const Problem& problem, Tensor& bias, double filler) {
+  if (!problem.bias) return;
+  const auto exists = [&](Index b, Index query, Index key) {
+    return key < problem.key_length(b) && (problem.bias->per_query ? query < problem.query_length(b)
+                                                                   : problem.query_length(b) > 0);
+  };
+  for_each_index(bias.extents(), [&](Index b, Index h, Index query, Index key) {
+    bool read = false;
+    for (Index member = 0; member < problem.batch; ++member)
+      read = read || ((!problem.bias->per_batch || member == b) && exists(member, query, key));
+    if (!read) bias.set(b, h, query, key, filler);
+  });
+}
+
+/// Where all members have all keys, the first one loses half of them.
+void shorten_first_member(Problem& problem) {
+  if (!problem.key_lengths.empty() || problem.batch == 0) return;
+  problem.key_lengths.assign(static_cast<std::size_t>(problem.batch), problem.seq_kv);
+  problem.key_lengths.front() = problem.seq_kv / 2;
 }
 
 /// The members of a case in another order.
@@ -78,7 +140,7 @@ Case with_heads(Case from, Index heads_q, Index heads_kv) {
 }  // namespace
 
 Verdict storage_layouts(const Kernel& kernel, const Case& given) {
-  Case on = densely_stored(forward_only(given));
+  Case on = dense_rows_and_keys(forward_only(given));
   const Outputs dense = run_kernel(kernel, on);
   if (const auto verdict = stopped(dense, on)) return *verdict;
   using Order = Layout::Order;
@@ -88,16 +150,27 @@ Verdict storage_layouts(const Kernel& kernel, const Case& given) {
         Layout{Order::bshd, 0, 2}, Layout{Order::bhsd, 1, 2}, Layout{Order::thd, 0, 1}}) {
     on.problem.layout = layout;
     combined.add(same_in_storage(kernel, on, dense, "only the layout differs"));
-    if (combined.violated()) break;
+    if (combined.violated()) return combined.verdict();
+  }
+  // Packed rows differ from the others where the members have rows of their own number.
+  on.problem.layout = {};
+  if (on.problem.query_lengths.empty() && on.problem.batch > 1) {
+    Case ragged = with_ragged_queries(on);
+    const Outputs rows = run_kernel(kernel, ragged);
+    if (!rows.status.ok()) return combined.verdict();
+    ragged.problem.layout.order = Order::thd;
+    combined.add(same_in_storage(kernel, ragged, rows, "only the layout differs"));
   }
   return combined.verdict();
 }
 
 Verdict storage_paged(const Kernel& kernel, const Case& given) {
-  Case on = densely_stored(forward_only(given));
+  Case on = dense_rows_and_keys(forward_only(given));
   const Outputs dense = run_kernel(kernel, on);
   if (const auto verdict = stopped(dense, on)) return *verdict;
   Combined combined;
+  if (on.problem.batch > 0) combined.add(shared_as_copies(kernel, on));
+  if (combined.violated()) return combined.verdict();
   for (const Index page_size : {Index{1}, Index{3}, on.tiling.tile_kv, on.problem.seq_kv + 2}) {
     on.problem.kv = shuffled_pages(on.problem, page_size, seed_of(on));
     combined.add(same_in_storage(kernel, on, dense, "only the pages differ"));
@@ -107,12 +180,8 @@ Verdict storage_paged(const Kernel& kernel, const Case& given) {
 }
 
 Verdict storage_left_padding(const Kernel& kernel, const Case& given) {
-  Case on = densely_stored(forward_only(given));
-  if (on.problem.key_lengths.empty() && on.problem.batch > 0 &&
-      kernel.description().capabilities.key_lengths) {
-    on.problem.key_lengths.assign(static_cast<std::size_t>(on.problem.batch), on.problem.seq_kv);
-    on.problem.key_lengths.front() = on.problem.seq_kv / 2;
-  }
+  Case on = dense_rows_and_keys(forward_only(given));
+  if (kernel.description().capabilities.key_lengths) shorten_first_member(on.problem);
   const Outputs dense = run_kernel(kernel, on);
   if (const auto verdict = stopped(dense, on)) return *verdict;
   on.problem.kv.kind = KvStorage::Kind::left_padded;
@@ -122,13 +191,16 @@ Verdict storage_left_padding(const Kernel& kernel, const Case& given) {
 Verdict storage_unused_slots(const Kernel& kernel, const Case& given) {
   Case on = forward_only(given);
   const Capabilities& can = kernel.description().capabilities;
+  // A bias that all members share has columns without a key only where all are short.
+  if (on.problem.bias && can.key_lengths && on.problem.batch == 1) shorten_first_member(on.problem);
   const bool pages =
       std::find(can.features.begin(), can.features.end(), Feature::paged) != can.features.end();
   if (on.problem.kv.kind == KvStorage::Kind::dense && pages)
     on.problem.kv = shuffled_pages(on.problem, 3, seed_of(on));
   else if (on.problem.layout.dense_bshd())
     on.problem.layout.row_padding = 2;
-  const StoredInputs poisoned = store(on);
+  StoredInputs poisoned = store(on);
+  fill_absent_bias(on.problem, poisoned.bias, std::numeric_limits<double>::quiet_NaN());
   const Outputs before = run_kernel(kernel, on, poisoned);
   if (const auto verdict = stopped(before, on)) return *verdict;
   Tally tally;
@@ -136,6 +208,7 @@ Verdict storage_unused_slots(const Kernel& kernel, const Case& given) {
     StoredInputs filled_in = store(on);
     for (Tensor* const tensor : {&filled_in.q, &filled_in.k, &filled_in.v, &filled_in.qv})
       fill_unused(*tensor, filler);
+    fill_absent_bias(on.problem, filled_in.bias, filler);
     const Outputs after = run_kernel(kernel, on, filled_in);
     if (const auto verdict = stopped(after, on)) return *verdict;
     for_each_row(on.problem, [&](const RowIndex& row) {
@@ -196,9 +269,15 @@ Verdict batch_row_position(const Kernel& kernel, const Case& given) {
 }
 
 Verdict heads_map(const Kernel& kernel, const Case& on) {
-  const bool grouped = kernel.description().capabilities.grouped_heads;
+  struct Heads {
+    Index q, kv;
+  };
+  constexpr std::array<Heads, 3> grouped{{{6, 3}, {6, 2}, {4, 1}}};
+  const Heads heads = kernel.description().capabilities.grouped_heads
+                          ? grouped[seed_of(on) % grouped.size()]
+                          : Heads{3, 3};
   const Index keys = power_of_two_keys(on);
-  Case probe = blank_probe(kernel, with_heads(on, grouped ? 6 : 3, 3), keys, 2);
+  Case probe = blank_probe(kernel, with_heads(on, heads.q, heads.kv), keys, 2);
   if (auto verdict = rounds_exact_results(kernel.accuracy(probe.problem), probe.problem.dtype))
     return *verdict;
   // Column 0 says whose v was read; column 1, through the only key that has weight, whose k.

@@ -31,7 +31,9 @@ inline Case given_scores(const Case& on) {
   given.problem.head_dim_v = row.problem.head_dim_v;
   given.problem.dtype = row.problem.compute_dtype();
   given.problem.scale = {false, 1.0};
-  given.problem.mask.bits = row.problem.mask.bits;
+  // Where no row sees a key, all keys are as good as any.
+  if (!reference::visible_keys(row.problem, 0, 0).empty())
+    given.problem.mask.bits = row.problem.mask.bits;
   given.problem.lse = LseForm::natural;
   given.tiling = row.tiling;
   given.values = row.values;

@@ -37,6 +37,18 @@ Index draw_keys(Draw& draw, Index tile) {
   }
 }
 
+/// Sizes beyond the usual ones, each alone, so that no case becomes slow.
+void draw_large(Draw& draw, Problem& problem) {
+  constexpr std::array<Index, 3> dims{32, 64, 96};
+  const std::uint64_t kind = draw.below(100);
+  if (kind >= 95)
+    problem.head_dim = draw.one_of<Index>(dims);
+  else if (kind >= 85)
+    problem.seq_q = draw.between(8, 40);
+  else if (kind >= 83)
+    problem.seq_kv = draw.between(100, 300);
+}
+
 void draw_shape(Draw& draw, const CaseLimits& limits, Case& into) {
   constexpr std::array<Index, 8> tiles{2, 1, 3, 4, 4, 5, 8, 16};
   constexpr std::array<Index, 8> dims{1, 2, 2, 3, 4, 5, 8, 16};
@@ -44,12 +56,14 @@ void draw_shape(Draw& draw, const CaseLimits& limits, Case& into) {
   into.tiling.tile_kv = draw.one_of<Index>(tiles);
   into.tiling.tile_q = draw.one_of<Index>(tiles);
   problem.batch = draw.chance(30) ? draw.between(2, 3) : 1;
-  problem.heads_kv = draw.chance(25) ? 2 : 1;
-  problem.heads_q = problem.heads_kv * (limits.grouped_heads && draw.chance(25) ? 2 : 1);
+  problem.heads_kv = draw.chance(25) ? draw.between(2, 3) : 1;
+  problem.heads_q =
+      problem.heads_kv * (limits.grouped_heads && draw.chance(25) ? draw.between(2, 4) : 1);
   problem.seq_kv = draw_keys(draw, into.tiling.tile_kv);
   problem.seq_q = draw.chance(20) ? 1 : draw.between(1, 7);
   if (draw.chance(2)) problem.seq_q = 0;
   problem.head_dim = draw.one_of<Index>(dims);
+  draw_large(draw, problem);
   problem.head_dim_v = draw.chance(70) ? problem.head_dim : draw.one_of<Index>(dims);
   problem.dtype = draw.one_of<Dtype>(limits.dtypes);
   if (draw.chance(20)) problem.scale = {false, draw.chance(50) ? 1.0 : 0.3};

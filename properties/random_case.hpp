@@ -17,6 +17,7 @@ struct CaseLimits {
   bool key_lengths = true;
   bool mask_bits = true;
   bool lse = true;
+  bool reject = true;
   std::vector<Feature> features = {};               ///< none: plain cases only
   const tensors::TensorLibrary* library = nullptr;  ///< null: no real values
 

@@ -27,8 +27,17 @@ void draw_members(Draw& draw, const CaseLimits& limits, Problem& problem) {
   if (problem.batch < 2) return;
   if (limits.key_lengths && problem.key_lengths.empty() && draw.chance(50))
     problem.key_lengths = draw_lengths(draw, problem.batch, problem.seq_kv);
-  if (limits.has(Feature::query_lengths) && draw.chance(35))
+  if (limits.has(Feature::query_lengths) && draw.chance(50))
     problem.query_lengths = draw_lengths(draw, problem.batch, problem.seq_q);
+  if (problem.key_lengths.empty() || problem.query_lengths.empty() || !draw.chance(25)) return;
+  // A member without anything, beside the longest ones.
+  const auto longest = [](const std::vector<Index>& lengths) {
+    return std::max_element(lengths.begin(), lengths.end()) - lengths.begin();
+  };
+  for (Index b = 0; b < problem.batch; ++b)
+    if (b != longest(problem.key_lengths) && b != longest(problem.query_lengths))
+      problem.key_lengths[static_cast<std::size_t>(b)] =
+          problem.query_lengths[static_cast<std::size_t>(b)] = 0;
 }
 
 /// Types among those of the limits that a tensor beside one of `beside` can have.
@@ -103,6 +112,20 @@ Alibi draw_alibi(Draw& draw, const Problem& problem) {
   return alibi;
 }
 
+/// Something that is added to the scores, so that there is an order to mistake.
+void draw_addend(Draw& draw, const CaseLimits& limits, Problem& problem) {
+  switch (draw.below(3)) {
+    case 0:
+      if (limits.has(Feature::bias) && !problem.bias) problem.bias = draw_bias(draw, problem);
+      break;
+    case 1:
+      if (limits.has(Feature::alibi) && !problem.alibi) problem.alibi = draw_alibi(draw, problem);
+      break;
+    default:
+      if (!problem.mask.additive) draw_additive_mask(draw, limits, problem);
+  }
+}
+
 void draw_terms(Draw& draw, const CaseLimits& limits, Problem& problem) {
   if (limits.has(Feature::bias) && draw.chance(20)) problem.bias = draw_bias(draw, problem);
   if (limits.has(Feature::alibi) && draw.chance(15)) problem.alibi = draw_alibi(draw, problem);
@@ -112,10 +135,11 @@ void draw_terms(Draw& draw, const CaseLimits& limits, Problem& problem) {
   if (!limits.has(Feature::softcap) || !draw.chance(20)) return;
   constexpr std::array<double, 5> caps{1, 5, 30, 50, 0.25};
   problem.softcap = draw.one_of<double>(caps);
+  if (draw.chance(60)) draw_addend(draw, limits, problem);
   if (!limits.has(Feature::score_order)) return;
-  problem.order.bias_before_softcap = problem.bias && draw.chance(40);
-  problem.order.alibi_before_softcap = problem.alibi && draw.chance(40);
-  problem.order.mask_before_softcap = problem.mask.additive && draw.chance(40);
+  problem.order.bias_before_softcap = problem.bias && draw.chance(50);
+  problem.order.alibi_before_softcap = problem.alibi && draw.chance(50);
+  problem.order.mask_before_softcap = problem.mask.additive && draw.chance(50);
 }
 
 void draw_results(Draw& draw, const CaseLimits& limits, Problem& problem) {
@@ -124,6 +148,7 @@ void draw_results(Draw& draw, const CaseLimits& limits, Problem& problem) {
     if (limits.has(Feature::lse_max_sum) && draw.chance(12)) problem.lse = LseForm::max_sum;
   }
   const std::uint64_t policy = draw.below(12);
+  if (policy == 8 && limits.reject) problem.all_masked = AllMaskedPolicy::reject;
   if (policy == 9) problem.all_masked = AllMaskedPolicy::any;
   if (policy == 10 && limits.has(Feature::empty_nan)) problem.all_masked = AllMaskedPolicy::nan;
   if (policy == 11 && limits.has(Feature::empty_mean)) problem.all_masked = AllMaskedPolicy::mean;

@@ -12,6 +12,9 @@ void draw_features(Draw& draw, const CaseLimits& limits, Case& into);
 /// Parts of the mask beyond causal and bits.
 void draw_mask_features(Draw& draw, const CaseLimits& limits, Problem& problem);
 
+/// Numbers that are added to the scores of pairs, where a table fits.
+void draw_additive_mask(Draw& draw, const CaseLimits& limits, Problem& problem);
+
 /// Layout of the tensors, and where keys lie.
 void draw_storage(Draw& draw, const CaseLimits& limits, Problem& problem);
 

@@ -75,7 +75,16 @@ AdditiveMask draw_additive(Draw& draw, const Problem& problem) {
   return additive;
 }
 
-/// Every member its own pages in random order, and a few that hold nothing.
+/// The leading pages of the first member serve another one, too, as far as both have some.
+void share_leading_pages(Draw& draw, KvStorage& kv) {
+  const std::vector<Index>& first = kv.page_table.front();
+  std::vector<Index>& other = kv.page_table[1 + draw.below(kv.page_table.size() - 1)];
+  const auto most = static_cast<Index>(std::min(first.size(), other.size()));
+  if (most > 0) std::copy_n(first.begin(), draw.between(1, most), other.begin());
+}
+
+/// Every member its own pages in random order, and a few that hold nothing; sometimes shared ones,
+/// and a table that is longer than its keys need.
 KvStorage draw_pages(Draw& draw, const Problem& problem) {
   KvStorage kv;
   kv.kind = KvStorage::Kind::paged;
@@ -94,14 +103,22 @@ KvStorage draw_pages(Draw& draw, const Problem& problem) {
     kv.page_table.emplace_back(free.end() - count, free.end());
     free.resize(free.size() - static_cast<std::size_t>(count));
   }
+  // The gradient of a shared page would be a sum over its members.
+  if (problem.batch > 1 && !problem.backward && draw.chance(25)) share_leading_pages(draw, kv);
+  if (problem.batch > 0 && !free.empty() && draw.chance(33))
+    kv.page_table[draw.below(kv.page_table.size())].push_back(free.back());
   return kv;
+}
+
+bool fits_tables(const Problem& problem) {
+  return problem.seq_q > 0 && problem.seq_kv <= 40;
 }
 
 }  // namespace
 
 void draw_mask_features(Draw& draw, const CaseLimits& limits, Problem& problem) {
   Mask& mask = problem.mask;
-  const bool tables_fit = problem.seq_q > 0 && problem.seq_kv <= 40;
+  const bool tables_fit = fits_tables(problem);
   if (limits.has(Feature::window) && draw.chance(25)) draw_window(draw, limits, problem);
   if (limits.has(Feature::prefix) && mask.causal && draw.chance(25))
     mask.prefix = draw.between(0, problem.seq_kv);
@@ -113,8 +130,12 @@ void draw_mask_features(Draw& draw, const CaseLimits& limits, Problem& problem) 
     mask.segments = {draw_documents(draw, problem.seq_q), draw_documents(draw, problem.seq_kv)};
   if (limits.has(Feature::block_mask) && tables_fit && problem.seq_kv > 0 && draw.chance(12))
     mask.blocks = draw_blocks(draw, problem);
-  if (limits.has(Feature::additive_mask) && tables_fit && problem.seq_kv > 0 && draw.chance(12))
-    mask.additive = draw_additive(draw, problem);
+  if (draw.chance(12)) draw_additive_mask(draw, limits, problem);
+}
+
+void draw_additive_mask(Draw& draw, const CaseLimits& limits, Problem& problem) {
+  if (limits.has(Feature::additive_mask) && fits_tables(problem) && problem.seq_kv > 0)
+    problem.mask.additive = draw_additive(draw, problem);
 }
 
 void draw_storage(Draw& draw, const CaseLimits& limits, Problem& problem) {

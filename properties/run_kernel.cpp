@@ -22,16 +22,21 @@ Outputs run_stored(const Kernel& kernel, const Case& on, ForwardViews views) {
   return outputs;
 }
 
+/// Whether there may be rows at which the problem does not look.
+bool looks_away(const Problem& problem) {
+  const bool any_lse = !problem.empty_lse && problem.lse != LseForm::none;
+  return !problem.sink && (problem.all_masked == AllMaskedPolicy::any || any_lse);
+}
+
 /// Overwrites what the problem does not look at in rows that see nothing.
 void forget_unasked(const Problem& problem, Outputs& outputs) {
-  const bool any_output = problem.all_masked == AllMaskedPolicy::any;
-  const bool any_lse = !problem.empty_lse && problem.lse != LseForm::none;
-  if (problem.sink || !(any_output || any_lse)) return;
+  if (!looks_away(problem)) return;
   for (Index b = 0; b < problem.batch; ++b)
     for (Index query = 0; query < problem.query_length(b); ++query) {
-      if (!reference::visible_keys(problem, b, query).empty()) continue;
+      const LooksAt looks = looks_at(problem, {b, 0, query});
+      const bool any_lse = !looks.lse && problem.lse != LseForm::none;
       for (Index h = 0; h < problem.heads_q; ++h) {
-        for (Index c = 0; any_output && c < problem.head_dim_v; ++c)
+        for (Index c = 0; !looks.out && c < problem.head_dim_v; ++c)
           outputs.out.set(b, h, query, c, 0);
         if (any_lse) outputs.lse.set(b, h, query, 0, -std::numeric_limits<double>::infinity());
         if (any_lse && problem.lse == LseForm::max_sum) outputs.lse.set(b, h, query, 1, 0);
@@ -142,6 +147,12 @@ GradientOutputs run_backward(const Kernel& kernel, const Case& on) {
   GradientOutputs outputs;
   outputs.status = forward.status;
   return outputs;
+}
+
+LooksAt looks_at(const Problem& problem, const RowIndex& row) {
+  if (!looks_away(problem) || !reference::visible_keys(problem, row.batch, row.query).empty())
+    return {};
+  return {problem.all_masked != AllMaskedPolicy::any, problem.empty_lse.has_value()};
 }
 
 std::optional<Verdict> stopped(const Status& status, const Case& on) {

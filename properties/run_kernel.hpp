@@ -77,6 +77,14 @@ struct StoredGradients {
 StoredGradients run_stored_backward(const Kernel& kernel, const Case& on,
                                     const BackwardInputs& inputs);
 
+/// Whether the problem looks at the output and the lse of a row: not every policy does where a row
+/// sees nothing.
+struct LooksAt {
+  bool out = true;
+  bool lse = true;
+};
+LooksAt looks_at(const Problem& problem, const RowIndex& row);
+
 /// The verdict for a run that gave no outputs; nothing when it did give some.
 std::optional<Verdict> stopped(const Status& status, const Case& on);
 inline std::optional<Verdict> stopped(const Outputs& outputs, const Case& on) {

@@ -63,9 +63,14 @@ Case forward_only(Case from) {
   return from;
 }
 
-Case densely_stored(Case from) {
+Case dense_rows_and_keys(Case from) {
   from.problem.layout = {};
   from.problem.kv = {};
+  return from;
+}
+
+Case densely_stored(Case from) {
+  from = dense_rows_and_keys(std::move(from));
   from.problem.v_is_k_view = false;
   return from;
 }

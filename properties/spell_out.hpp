@@ -9,6 +9,9 @@ namespace attest::properties {
 /// Without the gradients that it asks for.
 Case forward_only(Case from);
 
+/// Rows, keys and pages in dense bshd; v stays a view of k.
+Case dense_rows_and_keys(Case from);
+
 /// Rows, keys and pages in dense bshd, and v in memory of its own.
 Case densely_stored(Case from);
 

@@ -45,8 +45,8 @@
 // A STEP is a leaf number or '+'. Q, K, V of lit: are numbers in the order batch, head, row,
 // column; 'nan', 'inf' and '-inf' are numbers. V is empty with v=view(k). NAME is bias, sink, qv,
 // dout or dlse, each tensor that the problem has, in this order. real:NAME:0 begins at the first
-// row of the file. The SEED of lit: makes no values; laws draw choices of their own from it
-// (default 0).
+// row of the file. Numbers of a sink are finite. The SEED of lit: makes no values; laws draw
+// choices of their own from it (default 0).
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,8 @@ struct Alibi {
   friend bool operator==(const Alibi&, const Alibi&) = default;
 };
 
-/// A logit per query head in the denominator that has no value (its share of the output is 0).
+/// A finite logit per query head in the denominator that has no value (its share of the output is
+/// 0).
 struct Sink {
   bool zero = false;   ///< the logit is 0 for every head ("off by one"); else a tensor gives it
   bool in_lse = true;  ///< whether the lse counts it

@@ -17,6 +17,8 @@ std::span<const Mutant> all() {
     append_variant_mutants(made);
     append_gradient_mutants(made);
     append_gradient_call_mutants(made);
+    append_shape_mutants(made);
+    append_absent_mutants(made);
     return made;
   }();
   return mutants;

@@ -35,5 +35,7 @@ void append_problem_mutants(std::vector<Mutant>& mutants);
 void append_variant_mutants(std::vector<Mutant>& mutants);
 void append_gradient_mutants(std::vector<Mutant>& mutants);
 void append_gradient_call_mutants(std::vector<Mutant>& mutants);
+void append_shape_mutants(std::vector<Mutant>& mutants);
+void append_absent_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants

@@ -1,6 +1,7 @@
 // Mistakes about what a problem says: each mutant computes the problem that it took it for.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "mutants/changed_problem.hpp"
 
@@ -92,6 +93,31 @@ struct SinkInEverySplit : kernels::TiledSteps<Real> {
   Index times_of_sink(std::size_t units) const override { return static_cast<Index>(units); }
 };
 
+/// Offset of the bottom right corner of the longest lengths.
+void use_longest_corner(std::optional<Causal>& diagonal, const Problem& problem) {
+  if (diagonal && diagonal->alignment == Causal::Alignment::bottom_right)
+    diagonal = Causal{Causal::Alignment::explicit_offset, problem.seq_kv - problem.seq_q};
+}
+
+void chunk_corner_of_the_longest(Problem& problem) {
+  if (problem.mask.chunk) use_longest_corner(problem.mask.alignment, problem);
+}
+
+void window_corner_of_the_longest(Problem& problem) {
+  if (!problem.mask.window.none()) use_longest_corner(problem.mask.alignment, problem);
+}
+
+/// First tokens are seen whatever the right limit says.
+template <class Real>
+struct KeepsBeyondTheRightLimit : kernels::TiledSteps<Real> {
+  bool skips(const kernels::RowContext&, KeyRange) const override { return false; }
+  bool sees(const kernels::RowContext& row, Index key) const override {
+    Problem unlimited = row.problem;
+    if (unlimited.mask.window.left && key < unlimited.mask.keep_first) unlimited.mask.window = {};
+    return visible(unlimited, row.b, row.query, key);
+  }
+};
+
 struct Mistake {
   std::string_view name;
   std::string_view sentence;
@@ -132,6 +158,16 @@ std::vector<Mistake> mistakes() {
        {Feature::query_lengths},
        corner_of_the_longest,
        "bound.out"},
+      {"chunk_corner_of_the_longest",
+       "chunks stand by the bottom right corner of the longest lengths",
+       {Feature::chunk, Feature::query_lengths},
+       chunk_corner_of_the_longest,
+       "mask.alignment"},
+      {"window_corner_of_the_longest",
+       "windows stand by the bottom right corner of the longest lengths",
+       {Feature::window},
+       window_corner_of_the_longest,
+       "mask.window_edges"},
       {"blocks_from_the_last_key",
        "a block mask lists the blocks from the last key on",
        {Feature::block_mask},
@@ -195,6 +231,12 @@ void append_problem_mutants(std::vector<Mutant>& mutants) {
            describe_with("sink_in_every_split", "every kv split counts the sink", {Feature::sink}),
            SummaryScope::split),
        "tiling.kv_splits"});
+  mutants.push_back({std::make_unique<kernels::TiledKernel<KeepsBeyondTheRightLimit>>(
+                         describe_with("keeps_beyond_the_right_limit",
+                                       "first tokens are kept beyond the right limit of a window",
+                                       {Feature::window, Feature::keep_first}),
+                         SummaryScope::split),
+                     "mask.alignment"});
 }
 
 }  // namespace attest::mutants

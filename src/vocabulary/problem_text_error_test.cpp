@@ -87,7 +87,7 @@ TEST(ProblemTextError, PointsAtTheBrokenMask) {
   expect_errors({
       {shape + "mask=", "", unknown},
       {shape + "mask=", "window:3", unknown},
-      {shape + "mask=causal:tl+", "none", unknown},
+      {shape + "mask=causal:tl+", "none", "none stands alone"},
       {shape + "mask=causal", "", corner},
       {shape + "mask=causal:", "bl", corner},
       {shape + "mask=causal:off=", "x", "expected the offset of the diagonal"},
@@ -98,9 +98,9 @@ TEST(ProblemTextError, PointsAtTheBrokenMask) {
       {shape + "mask=bits:", "11", "a row of mask bits has 2 characters, the problem 3 keys"},
       {shape + "mask=bits:", "1111", "a row of mask bits has 4 characters, the problem 3 keys"},
       {shape + "mask=bits:111/", "0", "a row of mask bits has 1 characters, the problem 3 keys"},
-      {shape + "mask=bits:", "1x1", "a row of mask bits has 1 characters, the problem 3 keys"},
+      {shape + "mask=bits:1", "x1", "expected 0 or 1"},
       {shape + "mask=bits:111/111/111", "", "mask bits have 3 rows, the problem 2 queries"},
-      {shape + "mask=none", "+causal:tl", "unexpected text after the value of 'mask'"},
+      {shape + "mask=none", "+causal:tl", "none stands alone"},
       {shape + "mask=causal:tl", "x", "unexpected text after the value of 'mask'"},
   });
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "problem_checks.hpp"
@@ -69,6 +70,9 @@ bool parse_bit_row(TextCursor& cursor, std::vector<bool>& bits, Index want, cons
   Index columns = 0;
   for (; cursor.peek() == '0' || cursor.peek() == '1'; ++columns)
     bits.push_back(cursor.accept("1") || !cursor.accept("0"));
+  const bool stops =
+      cursor.at_end() || std::string_view("/+ \t").find(cursor.peek()) != std::string_view::npos;
+  if (!stops) return cursor.fail("expected 0 or 1");
   return columns == want ||
          cursor.fail_at(row_at, "a row of mask bits has " + std::to_string(columns) +
                                     " characters, the problem " + std::to_string(want) + " " + of);
@@ -150,6 +154,7 @@ constexpr std::array kParts{Part{"causal", parse_causal}, Part{"prefix", parse_p
 
 bool parse_part(TextCursor& cursor, ProblemText& result, std::array<bool, kParts.size()>& seen) {
   const std::size_t part_at = cursor.position();
+  if (cursor.accept("none")) return cursor.fail_at(part_at, "none stands alone");
   for (std::size_t i = 0; i < kParts.size(); ++i) {
     if (!cursor.accept(kParts[i].name)) continue;
     const std::string name(kParts[i].name);
@@ -165,13 +170,17 @@ bool parse_part(TextCursor& cursor, ProblemText& result, std::array<bool, kParts
 }
 
 bool parse_limit(TextCursor& cursor, std::optional<Index>& limit, const char* what) {
-  return cursor.accept("*") || cursor.count(limit.emplace(), what);
+  const std::size_t limit_at = cursor.position();
+  if (cursor.accept("*")) return true;
+  const std::string keys(what);
+  return cursor.number(limit.emplace(), (keys + ", a number or *").c_str()) &&
+         (*limit >= 0 || cursor.fail_at(limit_at, keys + " must not be negative; no limit is *"));
 }
 
 }  // namespace
 
 bool parse_mask(TextCursor& cursor, ProblemText& result) {
-  if (cursor.accept("none")) return true;
+  if (cursor.accept("none")) return cursor.peek() != '+' || cursor.fail("none stands alone");
   std::array<bool, kParts.size()> seen{};
   do {
     if (!parse_part(cursor, result, seen)) return false;
@@ -187,9 +196,9 @@ bool parse_align(TextCursor& cursor, ProblemText& result) {
 
 bool parse_window(TextCursor& cursor, ProblemText& result) {
   Window& window = result.problem.mask.window;
-  return parse_limit(cursor, window.left, "the keys to the left, a number or *") &&
+  return parse_limit(cursor, window.left, "the keys to the left") &&
          cursor.expect(":", "between LEFT and RIGHT of a window") &&
-         parse_limit(cursor, window.right, "the keys to the right, a number or *");
+         parse_limit(cursor, window.right, "the keys to the right");
 }
 
 bool parse_keep(TextCursor& cursor, ProblemText& result) {

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <string>
 
 #include "problem_text_parts.hpp"
@@ -30,6 +31,16 @@ bool parse_named_tensor(TextCursor& cursor, const Literal& literal) {
   return parse_literal_tensor(cursor, literal);
 }
 
+/// A logit a query head; one that is not finite would be no sink, or nothing but a sink.
+bool parse_sink(TextCursor& cursor, const Literal& sink) {
+  const std::size_t sink_at = cursor.position() + std::string_view(";sink=").size();
+  if (!parse_named_tensor(cursor, sink)) return false;
+  for (const double logit : sink.values)
+    if (!std::isfinite(logit))
+      return cursor.fail_at(sink_at, "a sink is finite; no sink is sink=none");
+  return true;
+}
+
 bool parse_literal(TextCursor& cursor, const Problem& problem, ValueRecipe& values) {
   values = {ValueRecipe::Kind::literal, "", 0, {}, {}, {}};
   const Dtype compute = problem.compute_dtype();
@@ -45,8 +56,7 @@ bool parse_literal(TextCursor& cursor, const Problem& problem, ValueRecipe& valu
   if (problem.bias && !parse_named_tensor(cursor, {"bias", values.bias, problem.bias_extents(),
                                                    problem.bias_dtype()}))
     return false;
-  if (has_sink &&
-      !parse_named_tensor(cursor, {"sink", values.sink, problem.sink_extents(), compute}))
+  if (has_sink && !parse_sink(cursor, {"sink", values.sink, problem.sink_extents(), compute}))
     return false;
   if (problem.qv &&
       !parse_named_tensor(cursor, {"qv", values.qv, problem.qv_extents(), problem.dtype}))

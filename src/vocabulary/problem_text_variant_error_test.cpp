@@ -30,6 +30,8 @@ TEST(ProblemTextError, PointsAtTheBrokenPartOfAMask) {
        "a row of mask bits has 1 characters, the problem 2 blocks of keys"},
       {mask + "block:1x2:11", "", "the block mask has 1 rows, the problem 2 blocks of queries"},
       {mask + "block:2x2:11", "/11", "unexpected text after the value of 'mask'"},
+      {mask + "bits:10", "a0", "expected 0 or 1"},
+      {mask + "block:1x2:1", "x/11", "expected 0 or 1"},
       {mask + "add:", "", "expected a number of the additive mask"},
       {mask + "add:", "0,0", "a row of the additive mask has 2 numbers, the problem 3 keys"},
       {mask + "add:0,0,0/", "0,0", "a row of the additive mask has 2 numbers, the problem 3 keys"},
@@ -46,9 +48,9 @@ TEST(ProblemTextError, PointsAtTheBrokenBand) {
       {kShape + "align=", "bl", "expected none, tl, br or off=N"},
       {kShape + "align=off=", "", "expected the offset of the diagonal"},
       {kShape + "win=", "", "expected the keys to the left, a number or *"},
-      {kShape + "win=", "-1:0", "the keys to the left, a number or * must not be negative"},
+      {kShape + "win=", "-1:0", "the keys to the left must not be negative; no limit is *"},
       {kShape + "win=3", "", "expected ':' between LEFT and RIGHT of a window"},
-      {kShape + "win=3:", "-1", "the keys to the right, a number or * must not be negative"},
+      {kShape + "win=3:", "-1", "the keys to the right must not be negative; no limit is *"},
       {kShape + "keep=", "2", "expected 'first:' and a number of keys"},
       {kShape + "keep=first:", "-2", "the number of first keys to keep must not be negative"},
   });
@@ -82,6 +84,10 @@ TEST(ProblemTextError, PointsAtTheBrokenTermOfTheScore) {
       {kShape + "order=scale,bias", "", "an order needs cap"},
       {kShape + "sink=", "zero", "expected none, head or one"},
       {kShape + "sink=head:", "in", "expected 'out' where the lse does not count the sink"},
+      {"1x2/1:1x1:1 f32 sink=head vals=lit:1,1;0;1;sink=", "0,-inf",
+       "a sink is finite; no sink is sink=none"},
+      {"1x2/1:1x1:1 f32 sink=head vals=lit:1,1;0;1;sink=", "nan,0",
+       "a sink is finite; no sink is sink=none"},
       {kShape + "qv=", "true", "expected no or yes"},
   });
 }

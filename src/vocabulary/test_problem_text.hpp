@@ -196,7 +196,7 @@ inline const std::vector<std::string>& minimal_lines() {
       "1x1:2x3:4 f32 bwd=dq,dk,dv",
       "1x1:2x3:4 f32 bias=2d sink=head bwd=dq,dk,dv,dbias,dsink,dlse",
       "1x1:1x2:1 bf16/e4m3/e5m2 vals=lit:0.1;0.4,nan;-inf,2e-05",
-      "1x1:1x1:1 f16 bias=1d sink=head qv=yes vals=lit:0.1;2;3;bias=0.1;sink=-inf;qv=0.1",
+      "1x1:1x1:1 f16 bias=1d sink=head qv=yes vals=lit:0.1;2;3;bias=0.1;sink=-0.5;qv=0.1",
       "1x1:1x1:2/1 bf16 v=view(k) vals=lit:1,2;3,4;;9",
       "1x1:1x2:1 f32 bias=1d:f16 bwd=dq,dk,dv,dlse vals=lit:1;2,3;4,5;bias=0.1,6;dout=7;dlse=8;3",
       "2x4/2:2x{3,1}:4/5 f64 mask=causal:off=-1+bits:111/011 scale=0.5 empty=reject lse=ln",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -189,6 +190,8 @@ class RandomProblemText {
     if (!problem.v_is_k_view) values.v = draw_.numbers(problem.v_extents(), problem.v_dtype());
     values.bias = draw_.numbers(problem.bias_extents(), problem.bias_dtype());
     values.sink = draw_.numbers(problem.sink_extents(), compute);
+    for (double& logit : values.sink)
+      if (!std::isfinite(logit)) logit = 0;
     values.qv = draw_.numbers(problem.qv_extents(), problem.dtype);
     if (problem.backward) values.dout = draw_.numbers(problem.out_extents(), problem.out_dtype());
     values.dlse = draw_.numbers(problem.dlse_extents(), compute);
