@@ -36,6 +36,7 @@ set(ARROWS
                                             reference/gradients.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "+memory        | ^properties/sparse_tensor[.]cpp$ | ${system}"
+  "+tests         | ^properties/test_[^/]*[.]hpp$ | kernels/kernels.hpp"
   "+generators    | ^properties/generate_rapidcheck[.] | rapidcheck/ rapidcheck.h \
                                             properties/generate_rapidcheck.hpp"
   "+tests         | ^properties/[^/]*_test[.]cpp$ | kernels/registry.hpp mutants/ \

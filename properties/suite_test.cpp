@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -39,6 +40,12 @@ const std::vector<NotJudged>& not_judged() {
         "flash_e5m2p", "flash_exp2", "flash_lazy", "flash_reciprocal", "flash_bf16out",
         "flash_flush", "flash_combined"},
        "they take no variant of the problem"},
+      {{"gradient."},
+       {"eigen_materialised", "flash_bf16p", "flash_bf16p_sum", "flash_f16p", "flash_e4m3p",
+        "flash_e5m2p", "flash_exp2", "flash_lazy", "flash_reciprocal", "flash_bf16out",
+        "flash_flush", "flash_combined"},
+       "they have no backward pass"},
+      {{"gradient.tiling"}, {"textbook"}, "it does not cut the keys"},
       {{"assume.exp_error"},
        {"flash_bf16p", "flash_bf16p_sum", "flash_f16p", "flash_e4m3p", "flash_e5m2p", "flash_exp2",
         "flash_combined"},
@@ -59,6 +66,9 @@ bool may_judge_nothing(const Law& law, const Kernel& kernel) {
            std::find(row.kernels.begin(), row.kernels.end(), name) != row.kernels.end();
   });
 }
+
+/// The same cases in every run, as RC_PARAMS of the environment may change.
+const int kSeeded = setenv("RC_PARAMS", "seed=1592597111", 0);
 
 struct Counts {
   int judged = 0;
