@@ -165,7 +165,7 @@ void draw_backward(Draw& draw, const CaseLimits& limits, Problem& problem) {
   const bool counted = !problem.sink || problem.sink->in_lse;
   const bool fits = !problem.qv && !fp8 && counted && problem.all_masked == AllMaskedPolicy::zero &&
                     (problem.lse == LseForm::none || problem.lse == LseForm::natural);
-  if (!limits.has(Feature::backward) || !fits || !draw.chance(45)) return;
+  if (!limits.has(Feature::backward) || !fits || !draw.chance(75)) return;
   Backward backward;
   backward.dbias = limits.has(Feature::dbias) && problem.bias && draw.chance(70);
   backward.dsink =

@@ -36,15 +36,19 @@ std::optional<SharedRow> enclose_for_all(const Case& of, const RowIndex& row,
           error_bound(computation.accuracy, facts, computation.tiling, of.problem.seq_kv));
     return bounds;
   };
-  auto exact = reference::certify_row(
-      inputs_of(of), row, [&](const RowFacts& facts) { return least_of(bounds_of(facts)); });
+  std::vector<RowBound> own;
+  auto exact = reference::certify_row(inputs_of(of), row, [&](const RowFacts& facts) {
+    own = bounds_of(facts);
+    return least_of(own);
+  });
   if (!exact) return std::nullopt;
   SharedRow shared{std::move(*exact), {}, {}};
   // A row without visible keys is exact and asks for no bound, but for the lse of its sink.
   shared.bounds.assign(computations.size(), shared.exact.bound);
   shared.lse_bounds.assign(computations.size(), shared.exact.asked_lse_bound);
   if (shared.exact.facts.keys.empty()) return shared;
-  std::vector<RowBound> own = bounds_of(shared.exact.facts);
+  // The rule was last asked about this row, unless it has a sink that the lse leaves out.
+  if (of.problem.sink) own = bounds_of(shared.exact.facts);
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (shared.exact.facts.visible_keys() > 0) shared.bounds[i] = own[i];
     if (states_lse(of.problem, row)) continue;

@@ -16,13 +16,17 @@ struct ColumnSums {
   std::vector<double> underflow;  ///< sum g_j |v_jc|
 };
 
+/// What underflows in f64 is a sum of subnormal numbers, which many processors add a hundred times
+/// slower than others; scaled by this they are normal.
+constexpr double kOutOfSubnormals = 0x1p200;
+
 /// Key by key, because the values lie row by row; this loop is where a bound spends its time.
 ColumnSums column_sums(const RowFacts& facts, const RowTerms& terms) {
   const std::size_t n = facts.keys.size();
   const std::size_t columns = facts.output.size();
   // Each product below rounds by at most half the smallest subnormal where it underflows.
   const std::vector<double> lost(columns, static_cast<double>(n) * kSmallestNumber);
-  ColumnSums sums{lost, lost, lost};
+  ColumnSums sums{lost, lost, std::vector<double>(columns)};
   std::vector<double> output(columns);
   double centred_weight = 0;
   for (std::size_t c = 0; c < columns; ++c) output[c] = facts.output[c].high;
@@ -31,7 +35,7 @@ ColumnSums column_sums(const RowFacts& facts, const RowTerms& terms) {
     const double p = facts.probability[j];
     const double centred = p * std::expm1(terms.z[j]) + kSmallestNumber;
     const double summed = p * (1 + terms.w[j]) * std::expm1(terms.na[j]) + kSmallestNumber;
-    const double underflow = terms.numerator_underflow[j];
+    const double underflow = terms.numerator_underflow[j] * kOutOfSubnormals;
     centred_weight += centred;
     for (std::size_t c = 0; c < columns; ++c) {
       sums.centred[c] += centred * std::abs(value[c] - output[c]);
@@ -39,8 +43,10 @@ ColumnSums column_sums(const RowFacts& facts, const RowTerms& terms) {
       sums.underflow[c] += underflow * std::abs(value[c]);
     }
   }
-  for (std::size_t c = 0; c < columns; ++c)
+  for (std::size_t c = 0; c < columns; ++c) {
     sums.centred[c] += centred_weight * (std::abs(facts.output[c].low) + facts.output[c].radius);
+    sums.underflow[c] = sums.underflow[c] / kOutOfSubnormals + lost[c] + kSmallestNumber;
+  }
   return sums;
 }
 
