@@ -72,6 +72,7 @@ class SplitJoin {
       else if (auto verdict = join(*joined, next, range.end))
         return verdict;
     }
+    if (!joined) return Verdict::weak("the row has no split");
     judge_row(tally, joined->exact, {}, Part::out, to_outputs(joined->computed));
     judge_row(tally, joined->exact, {}, Part::lse, to_outputs(joined->computed));
     tally.end_row();
