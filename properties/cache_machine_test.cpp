@@ -179,7 +179,8 @@ struct Decode : Step {
       same_row_bits(tally, row, paged, want, "pages or dense memory must not matter");
     });
     RC_ASSERT(tally.verdict().outcome == Outcome::ok);
-    RC_ASSERT(judge_outputs(*serving.kernel, dense, want, Part::out).outcome != Outcome::fail);
+    const Outcome judged = judge_outputs(*serving.kernel, dense, want, Part::out).outcome;
+    RC_ASSERT((judged == Outcome::ok || judged == Outcome::weak));
   }
   void show(std::ostream& out) const override { out << "decode"; }
 };
@@ -199,8 +200,7 @@ bool survives(const Kernel& kernel) {
 TEST(CacheMachine, EveryKernelThatKnowsPagesDecodesLikeTheListOfTokens) {
   int tried = 0;
   for (const auto& kernel : kernels::builtin_kernels()) {
-    const auto& features = kernel->description().capabilities.features;
-    if (std::find(features.begin(), features.end(), Feature::paged) == features.end()) continue;
+    if (!kernel->description().capabilities.has(Feature::paged)) continue;
     ++tried;
     EXPECT_TRUE(survives<PagedCache>(*kernel)) << kernel->description().name;
   }

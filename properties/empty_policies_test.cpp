@@ -46,7 +46,7 @@ TEST_P(EveryPolicy, KeepsACorrectKernelFreeOfAccusations) {
     const Case on = with_policy(draw_case(draw, limits_for(kernel, nullptr)), number);
     ASSERT_TRUE(validate(on.problem).ok()) << validate(on.problem).message();
     const Verdict verdict = check_case(kernel, law, on);
-    if (verdict.outcome != Outcome::skipped) ++judged;
+    if (verdict.outcome == Outcome::ok) ++judged;
     EXPECT_FALSE(is_violation(verdict.outcome))
         << law.name << " " << verdict.reason << " '" << minimal_text(to_text(on, law.name)) << "'";
   }

@@ -84,8 +84,7 @@ Index divided(Index head, Index by) {
 }  // namespace
 
 bool offers(const Kernel& kernel, Feature feature) {
-  const std::vector<Feature>& features = kernel.description().capabilities.features;
-  return std::find(features.begin(), features.end(), feature) != features.end();
+  return kernel.description().capabilities.has(feature);
 }
 
 std::optional<Verdict> lacks_gradients(const Kernel& kernel,

@@ -201,53 +201,31 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
   return verdict;
 }
 
-void same_row_bits(Tally& tally, const RowIndex& row, const Outputs& got, const Outputs& want,
+void same_row_bits(Tally& tally, const OutputRow& got, const OutputRow& want,
                    std::string_view reason) {
-  const auto [b, h, query] = row;
-  for (Index c = 0; c < want.out.extents()[3]; ++c)
-    tally.same_bits({"out", row, c}, got.out.get(b, h, query, c), want.out.get(b, h, query, c),
-                    reason);
-  for (Index c = 0; want.has_lse() && c < want.lse.extents()[3]; ++c)
-    tally.same_bits({"lse", row, c}, got.lse.get(b, h, query, c), want.lse.get(b, h, query, c),
-                    reason);
+  const auto compare = [&](std::string_view name, const Tensor& got_tensor,
+                           const Tensor& want_tensor) {
+    for (Index c = 0; c < want_tensor.extents()[3]; ++c)
+      tally.same_bits({name, want.row, c},
+                      got_tensor.get(got.row.batch, got.row.head, got.row.query, c),
+                      want_tensor.get(want.row.batch, want.row.head, want.row.query, c), reason);
+  };
+  compare("out", got.outputs.out, want.outputs.out);
+  if (want.outputs.has_lse()) compare("lse", got.outputs.lse, want.outputs.lse);
   tally.end_row();
 }
 
-namespace {
-
-void agree_lse(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset) {
-  if (!left.truth.asked_lse || !right.truth.asked_lse) return;
-  const double left_lse = left.outputs.lse_at(left.row);
-  const double right_lse = right.outputs.lse_at(right.row);
-  const double unit = left.outputs.asked.lse == LseForm::base_two ? std::numbers::log2e : 1;
-  const double offset = left.truth.facts.keys.empty() ? 0 : lse_offset * unit;
-  // Offset and subtraction are in double, and so is an lse that was made of two numbers: their
-  // rounding is charged to the bound.
-  const bool rounded = offset != 0 || left.outputs.asked.lse == LseForm::max_sum;
-  const double rounding = 0x1p-51 * (std::abs(left_lse) + std::abs(right_lse) + std::abs(offset));
-  tally.agree({"lse", left.row}, left_lse, right_lse - offset,
-              left.truth.asked_lse_bound + right.truth.asked_lse_bound +
-                  (rounded && std::isfinite(rounding) ? rounding : 0),
-              informative_lse(left.truth) && informative_lse(right.truth));
-}
-
-}  // namespace
-
-void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset) {
-  const RowBound& left_bound = left.truth.bound;
-  const RowBound& right_bound = right.truth.bound;
-  if (!left_bound.proven() || !right_bound.proven()) {
-    tally.undecided(left_bound.proven() ? right_bound.unproven : left_bound.unproven);
-    return;
-  }
-  for (std::size_t c = 0; c < left.truth.facts.output.size(); ++c) {
-    const auto column = static_cast<Index>(c);
-    tally.agree({"out", left.row, column}, left.outputs.at(left.row, column),
-                right.outputs.at(right.row, column), left_bound.output[c] + right_bound.output[c],
-                informative_output(left.truth, c) && informative_output(right.truth, c));
-  }
-  if (left.outputs.has_lse() && right.outputs.has_lse()) agree_lse(tally, left, right, lse_offset);
-  tally.end_row();
+void same_stored_bits(Tally& tally, std::string_view name, const Problem& problem,
+                      const Tensor& want, const ConstTensorRef& stored, std::string_view reason) {
+  for_each_row(problem, [&](const RowIndex& row) {
+    const LooksAt looks = looks_at(problem, row);
+    if (!(name == "out" ? looks.out : looks.lse)) return;
+    const StoredRow at = stored_query(problem, row.batch, row.query);
+    for (Index column = 0; column < want.extents()[3]; ++column)
+      tally.same_bits({name, row, column}, number_at(stored, at.b, row.head, at.row, column),
+                      want.get(row.batch, row.head, row.query, column), reason);
+    tally.end_row();
+  });
 }
 
 }  // namespace attest::properties

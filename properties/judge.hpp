@@ -1,6 +1,7 @@
 // Compares what a kernel computed with the truth, row by row, under the derived bound.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -94,9 +95,24 @@ void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowInde
 /// Every row of the case against its enclosure.
 Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part);
 
-/// One row of two runs, which must have the same bits; `reason` says what should not have mattered.
-void same_row_bits(Tally& tally, const RowIndex& row, const Outputs& got, const Outputs& want,
+/// One row of a run.
+struct OutputRow {
+  const Outputs& outputs;
+  RowIndex row;
+};
+
+/// Rows of two runs that must have the same bits; `reason` says what should not have mattered.
+void same_row_bits(Tally& tally, const OutputRow& got, const OutputRow& want,
                    std::string_view reason);
+inline void same_row_bits(Tally& tally, const RowIndex& row, const Outputs& got,
+                          const Outputs& want, std::string_view reason) {
+  same_row_bits(tally, {got, row}, {want, row}, reason);
+}
+
+/// The rows that the problem looks at of `name` ("out" or "lse"), logical and as a kernel wrote
+/// them in storage: the same bits.
+void same_stored_bits(Tally& tally, std::string_view name, const Problem& problem,
+                      const Tensor& want, const ConstTensorRef& stored, std::string_view reason);
 
 /// One computed row with its truth.
 struct JudgedRow {
@@ -109,13 +125,12 @@ struct JudgedRow {
 /// left) unless they see nothing: they differ at most by the sum of their bounds.
 void agree_rows(Tally& tally, const JudgedRow& left, const JudgedRow& right, double lse_offset = 0);
 
-/// Runs body(row) for every output row of a problem; rows beyond the query lengths are none.
-template <class Body>
-void for_each_row(const Problem& problem, Body&& body) {
-  for (Index b = 0; b < problem.batch; ++b)
-    for (Index h = 0; h < problem.heads_q; ++h)
-      for (Index query = 0; query < problem.query_length(b); ++query) body(RowIndex{b, h, query});
-}
+/// What the natural lse of a row is higher by in the right one of two cases.
+using LseShift = std::function<double(const RowIndex&)>;
+
+/// Runs two cases whose rows with the same index agree in exact arithmetic, and compares them.
+Verdict agree_cases(const Kernel& kernel, const Case& left, const Case& right,
+                    const LseShift& lse_shift = {});
 
 inline std::vector<RowIndex> all_rows(const Problem& problem) {
   std::vector<RowIndex> rows;

@@ -45,20 +45,12 @@ Spread spread(Dtype dtype, const Extents& extents, Spacing spacing) {
   return {poisoned(dtype, extents, strides, body + 2 * kGuard), kGuard};
 }
 
-const void* element_at(const ConstTensorRef& view, const StoredRow& at, Index h, Index column) {
-  const Index offset = at.b * view.strides[0] + h * view.strides[1] + at.row * view.strides[2] +
-                       column * view.strides[3];
-  return static_cast<const std::byte*>(view.data) +
-         offset * static_cast<Index>(size_of(view.dtype));
-}
-
 /// The same elements, bit for bit, elsewhere.
 Spread spread_copy(const Tensor& from, Spacing spacing) {
   Spread made = spread(from.dtype(), from.extents(), spacing);
-  const Spread& copy = made;
   for_each_index(from.extents(), [&](Index b, Index h, Index row, Index column) {
-    std::memcpy(const_cast<void*>(element_at(copy.view(), {b, row}, h, column)),
-                element_at(from.ref(), {b, row}, h, column), size_of(from.dtype()));
+    std::memcpy(address_of(made.view(), b, h, row, column),
+                address_of(from.ref(), b, h, row, column), size_of(from.dtype()));
   });
   return made;
 }
@@ -69,12 +61,11 @@ void check_written(Tally& tally, std::string_view name, const Problem& problem,
   const Tensor& tensor = output.tensor;
   const auto total = static_cast<Index>(tensor.bytes().size() / size_of(tensor.dtype()));
   std::vector<bool> is_element(static_cast<std::size_t>(total));
-  const Strides& strides = tensor.strides();
   for_each_row(problem, [&](const RowIndex& row) {
     const StoredRow at = stored_query(problem, row.batch, row.query);
     for (Index column = 0; column < tensor.extents()[3]; ++column) {
-      const Index offset = output.first + at.b * strides[0] + row.head * strides[1] +
-                           at.row * strides[2] + column * strides[3];
+      const Index offset =
+          output.first + element_offset(tensor.strides(), at.b, row.head, at.row, column);
       is_element[static_cast<std::size_t>(offset)] = true;
       tally.holds(!is_poison_at(tensor, offset), {name, row, column}, poison(tensor.dtype()), 0,
                   "element was not written");
@@ -132,20 +123,6 @@ SpreadRun run_spread(const Kernel& kernel, const Case& on, Spacing spacing) {
   return run;
 }
 
-/// A logical tensor against one that was written in storage, where the problem looks at it.
-void compare_rows(Tally& tally, std::string_view name, const Problem& problem, const Tensor& want,
-                  const Spread& got) {
-  for_each_row(problem, [&](const RowIndex& row) {
-    const LooksAt looks = looks_at(problem, row);
-    if (!(name == "out" ? looks.out : looks.lse)) return;
-    const StoredRow at = stored_query(problem, row.batch, row.query);
-    for (Index column = 0; column < want.extents()[3]; ++column)
-      tally.same_bits({name, row, column},
-                      load_element(want.dtype(), element_at(got.view(), at, row.head, column)),
-                      want.get(row.batch, row.head, row.query, column), "only the strides differ");
-  });
-}
-
 void compare_bytes(Tally& tally, std::string_view name, const Tensor& got, const Tensor& want) {
   const auto elements = static_cast<Index>(want.bytes().size() / size_of(want.dtype()));
   for (Index offset = 0; offset < elements; ++offset) {
@@ -192,10 +169,10 @@ Verdict contract_strides(const Kernel& kernel, const Case& on) {
   for (const Spacing spacing : {Spacing::rows_apart, Spacing::columns_apart}) {
     const SpreadRun run = run_spread(kernel, on, spacing);
     if (const auto verdict = stopped(run.status, on)) return *verdict;
-    compare_rows(tally, "out", on.problem, contiguous.out, run.out);
+    constexpr std::string_view kReason = "only the strides differ";
+    same_stored_bits(tally, "out", on.problem, contiguous.out, run.out.view(), kReason);
     if (on.problem.lse != LseForm::none)
-      compare_rows(tally, "lse", on.problem, contiguous.lse, run.lse);
-    tally.end_row();
+      same_stored_bits(tally, "lse", on.problem, contiguous.lse, run.lse.view(), kReason);
   }
   return tally.verdict();
 }

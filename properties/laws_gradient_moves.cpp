@@ -186,12 +186,13 @@ Verdict gradient_group_sum(const Kernel& kernel, const Case& given) {
   SumOfRuns sum{whole, head, {}};
   for (std::size_t at = 0; at < heads.size(); ++at)
     sum.parts.emplace_back(&heads[at], KvHead{head.b, head.head * group + static_cast<Index>(at)});
-  for (const Judged* const judged : {&whole, &heads.front(), &heads.back()})
-    if (const auto reason = unproven(*judged)) tally.undecided(*reason);
-  if (std::any_of(heads.begin(), heads.end(),
-                  [](const Judged& judged) { return unproven(judged).has_value(); }) ||
-      unproven(whole))
+  std::optional<std::string> reason = unproven(whole);
+  for (const Judged& judged : heads)
+    if (!reason) reason = unproven(judged);
+  if (reason) {
+    tally.undecided(*reason);
     return tally.verdict();
+  }
   compare_sum(tally, on.problem, sum, GradientPart::dk);
   compare_sum(tally, on.problem, sum, GradientPart::dv);
   return tally.verdict();

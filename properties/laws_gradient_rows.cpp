@@ -99,14 +99,12 @@ void check_reject(Tally& tally, const Kernel& kernel, const Case& on, const Outp
 /// Every element of the given rows written, and no other.
 void check_written(Tally& tally, std::string_view name, const Tensor& stored,
                    const std::vector<StoredRow>& existing) {
-  const Strides& strides = stored.strides();
   const auto total = static_cast<Index>(stored.bytes().size() / size_of(stored.dtype()));
   std::vector<bool> is_element(static_cast<std::size_t>(total));
   for (const StoredRow& at : existing)
     for (Index h = 0; h < stored.extents()[1]; ++h)
       for (Index column = 0; column < stored.extents()[3]; ++column) {
-        const Index offset =
-            at.b * strides[0] + h * strides[1] + at.row * strides[2] + column * strides[3];
+        const Index offset = element_offset(stored.strides(), at.b, h, at.row, column);
         is_element[static_cast<std::size_t>(offset)] = true;
       }
   for (Index offset = 0; offset < total; ++offset) {

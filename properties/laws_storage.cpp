@@ -157,7 +157,10 @@ Verdict storage_layouts(const Kernel& kernel, const Case& given) {
   if (on.problem.query_lengths.empty() && on.problem.batch > 1) {
     Case ragged = with_ragged_queries(on);
     const Outputs rows = run_kernel(kernel, ragged);
-    if (!rows.status.ok()) return combined.verdict();
+    if (const auto verdict = stopped(rows, ragged)) {
+      combined.add(*verdict);
+      return combined.verdict();
+    }
     ragged.problem.layout.order = Order::thd;
     combined.add(same_in_storage(kernel, ragged, rows, "only the layout differs"));
   }
@@ -193,8 +196,7 @@ Verdict storage_unused_slots(const Kernel& kernel, const Case& given) {
   const Capabilities& can = kernel.description().capabilities;
   // A bias that all members share has columns without a key only where all are short.
   if (on.problem.bias && can.key_lengths && on.problem.batch == 1) shorten_first_member(on.problem);
-  const bool pages =
-      std::find(can.features.begin(), can.features.end(), Feature::paged) != can.features.end();
+  const bool pages = can.has(Feature::paged);
   if (on.problem.kv.kind == KvStorage::Kind::dense && pages)
     on.problem.kv = shuffled_pages(on.problem, 3, seed_of(on));
   else if (on.problem.layout.dense_bshd())
@@ -257,13 +259,7 @@ Verdict batch_row_position(const Kernel& kernel, const Case& given) {
   Tally tally;
   for_each_row(on.problem, [&](const RowIndex& row) {
     const RowIndex there{batch - 1 - row.batch, row.head, row.query};
-    for (Index c = 0; c < on.problem.head_dim_v; ++c)
-      tally.same_bits({"out", row, c}, after.at(there, c), before.at(row, c),
-                      "the batch member is at another place");
-    if (before.has_lse())
-      tally.same_bits({"lse", row}, after.lse_at(there), before.lse_at(row),
-                      "the batch member is at another place");
-    tally.end_row();
+    same_row_bits(tally, {after, there}, {before, row}, "the batch member is at another place");
   });
   return tally.verdict();
 }

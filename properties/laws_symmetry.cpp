@@ -13,28 +13,6 @@
 namespace attest::properties {
 namespace {
 
-/// Runs two cases whose rows with the same index agree in exact arithmetic, and compares them.
-Verdict agree_row_by_row(const Kernel& kernel, const Case& left, const Case& right,
-                         double lse_offset = 0) {
-  const Outputs left_outputs = run_kernel(kernel, left);
-  if (const auto verdict = stopped(left_outputs, left)) return *verdict;
-  const Outputs right_outputs = run_kernel(kernel, right);
-  if (const auto verdict = stopped(right_outputs, right)) return *verdict;
-  const Truth left_truth(kernel, left);
-  const Truth right_truth(kernel, right);
-  Tally tally;
-  for_each_row(left.problem, [&](const RowIndex& row) {
-    const auto left_exact = left_truth.row(row);
-    const auto right_exact = right_truth.row(row);
-    if (!left_exact || !right_exact)
-      tally.undecided("a visible input is not finite");
-    else
-      agree_rows(tally, {left_outputs, row, *left_exact}, {right_outputs, row, *right_exact},
-                 lse_offset);
-  });
-  return tally.verdict();
-}
-
 /// The first batch member spelled out: the form in which keys can be rearranged.
 Case rearrangeable(const Case& on) {
   return spelled_out(single_member(on, 0));
@@ -70,14 +48,14 @@ Verdict symmetry_score_shift(const Kernel& kernel, const Case& given) {
   };
   shifted.q = extended(on.q, shifted.problem.q_extents(), 1);
   shifted.k = extended(on.k, shifted.problem.k_extents(), kShift);
-  return agree_row_by_row(kernel, on, shifted, scale_value(on.problem) * kShift);
+  return agree_cases(kernel, on, shifted,
+                     [&](const RowIndex&) { return scale_value(on.problem) * kShift; });
 }
 
 Verdict symmetry_key_permutation(const Kernel& kernel, const Case& on) {
   if (on.problem.batch == 0) return Verdict::weak("the case has no rows");
   const Case member = rearrangeable(on);
-  return agree_row_by_row(kernel, member,
-                          select_keys(member, shuffled_keys(member.problem.seq_kv)));
+  return agree_cases(kernel, member, select_keys(member, shuffled_keys(member.problem.seq_kv)));
 }
 
 Verdict symmetry_duplicate_keys(const Kernel& kernel, const Case& on) {
@@ -85,7 +63,8 @@ Verdict symmetry_duplicate_keys(const Kernel& kernel, const Case& on) {
   const Case member = without_sink(rearrangeable(on));
   std::vector<Index> twice = all_keys(member.problem.seq_kv);
   twice.insert(twice.end(), twice.begin(), twice.end());
-  return agree_row_by_row(kernel, member, select_keys(member, twice), std::numbers::ln2);
+  return agree_cases(kernel, member, select_keys(member, twice),
+                     [](const RowIndex&) { return std::numbers::ln2; });
 }
 
 Verdict symmetry_row_independence(const Kernel& kernel, const Case& given) {

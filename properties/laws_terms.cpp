@@ -30,28 +30,6 @@ double column_shift(const Problem& problem, const RowIndex& row) {
   return alibi_slope(problem, row.head) * static_cast<double>(row.query + offset);
 }
 
-/// Two forms of one case; rows agree, the lse of the right one higher by `shift` of the row.
-template <class Shift>
-Verdict agree_forms(const Kernel& kernel, const Case& left, const Case& right, Shift&& shift) {
-  const Outputs left_outputs = run_kernel(kernel, left);
-  if (const auto verdict = stopped(left_outputs, left)) return *verdict;
-  const Outputs right_outputs = run_kernel(kernel, right);
-  if (const auto verdict = stopped(right_outputs, right)) return *verdict;
-  const Truth left_truth(kernel, left);
-  const Truth right_truth(kernel, right);
-  Tally tally;
-  for_each_row(left.problem, [&](const RowIndex& row) {
-    const auto left_exact = left_truth.row(row);
-    const auto right_exact = right_truth.row(row);
-    if (!left_exact || !right_exact)
-      tally.undecided("a visible input is not finite");
-    else
-      agree_rows(tally, {left_outputs, row, *left_exact}, {right_outputs, row, *right_exact},
-                 shift(row));
-  });
-  return tally.verdict();
-}
-
 /// One more key: dot product 0, value 0, and the sink of its head as a bias.
 /// Precondition: spelled out, a sink.
 Case with_null_key(const Case& on) {
@@ -89,9 +67,9 @@ Verdict terms_alibi_forms(const Kernel& kernel, const Case& on) {
   const Case relative = with_alibi(on, Alibi::Form::relative);
   const Case column = with_alibi(on, Alibi::Form::column);
   Combined combined;
-  combined.add(agree_forms(kernel, absolute, relative, [](const RowIndex&) { return 0.0; }));
+  combined.add(agree_cases(kernel, absolute, relative));
   if (combined.violated()) return combined.verdict();
-  combined.add(agree_forms(kernel, relative, column,
+  combined.add(agree_cases(kernel, relative, column,
                            [&](const RowIndex& row) { return column_shift(column.problem, row); }));
   return combined.verdict();
 }
@@ -107,7 +85,7 @@ Verdict terms_sink_is_null_logit(const Kernel& kernel, const Case& given) {
                      [](Index, Index h, Index, Index) { return static_cast<double>(h) - 1; });
   }
   on.problem.sink->in_lse = true;
-  return agree_forms(kernel, on, with_null_key(on), [](const RowIndex&) { return 0.0; });
+  return agree_cases(kernel, on, with_null_key(on));
 }
 
 }  // namespace attest::properties

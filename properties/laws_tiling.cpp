@@ -28,21 +28,14 @@ Verdict judge_tilings(const Kernel& kernel, const Case& on, const std::vector<Ti
     judge_row(tally, exact, row, Part::out, of);
     if (on.problem.lse != LseForm::none) judge_row(tally, exact, row, Part::lse, of);
   };
-  // The lse of a row without its sink is that of another row: nothing is shared.
-  const bool apart = on.problem.sink && !on.problem.sink->in_lse;
   Tally tally;
   for_each_row(on.problem, [&](const RowIndex& row) {
-    const auto shared = apart ? std::nullopt : certify_for_all(on, row, computations);
-    for (std::size_t t = 0; t < tilings.size(); ++t) {
-      variant.tiling = tilings[t];
-      const auto exact = shared  ? std::optional(shared->of(t))
-                         : apart ? Truth(kernel, variant).row(row)
-                                 : std::nullopt;
-      if (exact)
-        judge(tally, *exact, row, outputs[t]);
-      else
-        tally.undecided("a visible input is not finite");
+    const auto shared = certify_for_all(on, row, computations);
+    if (!shared) {
+      tally.undecided("a visible input is not finite");
+      return;
     }
+    for (std::size_t t = 0; t < tilings.size(); ++t) judge(tally, shared->of(t), row, outputs[t]);
   });
   return tally.verdict();
 }

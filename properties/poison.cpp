@@ -30,11 +30,6 @@ constexpr Pattern pattern_of(Dtype dtype) {
   return {{0xFD}};
 }
 
-Index offset_of(const Tensor& tensor, Index b, Index h, Index row, Index column) {
-  const Strides& strides = tensor.strides();
-  return b * strides[0] + h * strides[1] + row * strides[2] + column * strides[3];
-}
-
 }  // namespace
 
 double poison(Dtype dtype) {
@@ -48,7 +43,7 @@ bool is_poison_at(const Tensor& tensor, Index offset) {
 }
 
 bool is_poison(const Tensor& tensor, Index b, Index h, Index row, Index column) {
-  return is_poison_at(tensor, offset_of(tensor, b, h, row, column));
+  return is_poison_at(tensor, element_offset(tensor.strides(), b, h, row, column));
 }
 
 void fill_with_poison(Tensor& tensor) {

@@ -82,7 +82,7 @@ void draw_types(Draw& draw, const CaseLimits& limits, Problem& problem) {
   Problem unsaid = problem;
   unsaid.out_storage.reset();
   if (problem.out_storage == unsaid.out_dtype()) problem.out_storage.reset();
-  const bool fp8 = is_fp8(problem.dtype) || is_fp8(problem.k_dtype()) || is_fp8(problem.v_dtype());
+  const bool fp8 = problem.has_fp8_inputs();
   if (!fp8 || !limits.has(Feature::descales) || !draw.chance(60)) return;
   Descales factors;
   factors.q = draw_factors(draw, problem, problem.dtype);
@@ -161,7 +161,7 @@ void draw_results(Draw& draw, const CaseLimits& limits, Problem& problem) {
 }
 
 void draw_backward(Draw& draw, const CaseLimits& limits, Problem& problem) {
-  const bool fp8 = is_fp8(problem.dtype) || is_fp8(problem.k_dtype()) || is_fp8(problem.v_dtype());
+  const bool fp8 = problem.has_fp8_inputs();
   const bool counted = !problem.sink || problem.sink->in_lse;
   const bool fits = !problem.qv && !fp8 && counted && problem.all_masked == AllMaskedPolicy::zero &&
                     (problem.lse == LseForm::none || problem.lse == LseForm::natural);

@@ -155,11 +155,24 @@ LooksAt looks_at(const Problem& problem, const RowIndex& row) {
   return {problem.all_masked != AllMaskedPolicy::any, problem.empty_lse.has_value()};
 }
 
+namespace {
+
+/// Whether a status names a row that the policy reject refuses.
+bool rejects_rightly(const Status& status, const Problem& problem) {
+  if (problem.all_masked != AllMaskedPolicy::reject || problem.sink || !status.row()) return false;
+  const RowIndex& row = *status.row();
+  return row.batch >= 0 && row.batch < problem.batch && row.head >= 0 &&
+         row.head < problem.heads_q && row.query >= 0 &&
+         row.query < problem.query_length(row.batch) &&
+         reference::visible_keys(problem, row.batch, row.query).empty();
+}
+
+}  // namespace
+
 std::optional<Verdict> stopped(const Status& status, const Case& on) {
   if (status.ok()) return std::nullopt;
   if (status.code() == StatusCode::unsupported) return Verdict::skipped(status.message());
-  if (status.code() == StatusCode::all_masked_row &&
-      on.problem.all_masked == AllMaskedPolicy::reject)
+  if (status.code() == StatusCode::all_masked_row && rejects_rightly(status, on.problem))
     return Verdict::skipped("rejected, as the policy asks: " + status.message());
   if (status.code() == StatusCode::invalid_argument &&
       on.tiling.merge.kind == MergeOrder::Kind::explicit_tree)

@@ -8,13 +8,6 @@
 
 namespace attest::properties {
 
-const void* address_of(const ConstTensorRef& view, Index b, Index h, Index row, Index column) {
-  const Index offset =
-      b * view.strides[0] + h * view.strides[1] + row * view.strides[2] + column * view.strides[3];
-  return static_cast<const std::byte*>(view.data) +
-         offset * static_cast<Index>(size_of(view.dtype));
-}
-
 std::optional<SparseTensor> SparseTensor::make(Dtype dtype, const Extents& extents) {
   const auto longest = static_cast<std::size_t>(
       std::max_element(extents.begin(), extents.end() - 1) - extents.begin());
@@ -37,10 +30,10 @@ std::optional<SparseTensor> SparseTensor::make(Dtype dtype, const Extents& exten
 std::optional<SparseTensor> SparseTensor::copy_of(const ConstTensorRef& from) {
   std::optional<SparseTensor> copy = make(from.dtype, from.extents);
   if (!copy) return copy;
-  const ConstTensorRef to = std::as_const(*copy).ref();
+  const TensorRef to = copy->ref();
   for_each_index(from.extents, [&](Index b, Index h, Index row, Index column) {
-    std::memcpy(const_cast<void*>(address_of(to, b, h, row, column)),
-                address_of(from, b, h, row, column), size_of(from.dtype));
+    std::memcpy(address_of(to, b, h, row, column), address_of(from, b, h, row, column),
+                size_of(from.dtype));
   });
   return copy;
 }

@@ -24,7 +24,7 @@ class SparseTensor {
   ~SparseTensor();
 
   TensorRef ref() { return view_; }
-  ConstTensorRef ref() const { return {view_.data, view_.dtype, view_.extents, view_.strides}; }
+  ConstTensorRef ref() const { return read_only(view_); }
 
  private:
   SparseTensor(TensorRef view, std::size_t bytes) : view_(view), bytes_(bytes) {}
@@ -32,8 +32,5 @@ class SparseTensor {
   TensorRef view_;
   std::size_t bytes_ = 0;
 };
-
-/// Address of an element of a view.
-const void* address_of(const ConstTensorRef& view, Index b, Index h, Index row, Index column);
 
 }  // namespace attest::properties

@@ -13,9 +13,7 @@ Tensor poisoned_in(const Layout& layout, Dtype dtype, const Extents& stored) {
 }
 
 std::size_t byte_of(const Tensor& tensor, const StoredRow& at, Index head, Index column) {
-  const Strides& strides = tensor.strides();
-  return static_cast<std::size_t>(at.b * strides[0] + head * strides[1] + at.row * strides[2] +
-                                  column * strides[3]) *
+  return static_cast<std::size_t>(element_offset(tensor.strides(), at.b, head, at.row, column)) *
          size_of(tensor.dtype());
 }
 

@@ -36,24 +36,27 @@ std::optional<SharedRow> enclose_for_all(const Case& of, const RowIndex& row,
           error_bound(computation.accuracy, facts, computation.tiling, of.problem.seq_kv));
     return bounds;
   };
-  std::vector<RowBound> own;
+  // The lse of a row whose sink it leaves out is that of another row, which the rule is asked
+  // about, too.
+  std::vector<RowBound> whole;
+  std::vector<RowBound> without_sink;
   auto exact = reference::certify_row(inputs_of(of), row, [&](const RowFacts& facts) {
-    own = bounds_of(facts);
-    return least_of(own);
+    std::vector<RowBound>& bounds = of.problem.sink && !facts.has_sink() ? without_sink : whole;
+    bounds = bounds_of(facts);
+    return least_of(bounds);
   });
   if (!exact) return std::nullopt;
   SharedRow shared{std::move(*exact), {}, {}};
   // A row without visible keys is exact and asks for no bound, but for the lse of its sink.
   shared.bounds.assign(computations.size(), shared.exact.bound);
   shared.lse_bounds.assign(computations.size(), shared.exact.asked_lse_bound);
-  if (shared.exact.facts.keys.empty()) return shared;
-  // The rule was last asked about this row, unless it has a sink that the lse leaves out.
-  if (of.problem.sink) own = bounds_of(shared.exact.facts);
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    if (shared.exact.facts.visible_keys() > 0) shared.bounds[i] = own[i];
-    if (states_lse(of.problem, row)) continue;
-    shared.lse_bounds[i] = of.problem.lse == LseForm::base_two ? own[i].lse_base_two : own[i].lse;
-  }
+  if (shared.exact.contradiction) return shared;
+  if (shared.exact.facts.visible_keys() > 0) shared.bounds = whole;
+  const std::vector<RowBound>& of_lse =
+      of.problem.sink && !of.problem.sink->in_lse ? without_sink : whole;
+  for (std::size_t i = 0; i < of_lse.size() && !states_lse(of.problem, row); ++i)
+    shared.lse_bounds[i] =
+        of.problem.lse == LseForm::base_two ? of_lse[i].lse_base_two : of_lse[i].lse;
   return shared;
 }
 

@@ -23,11 +23,11 @@ TEST(CertifyGradients, ThePrecisionRisesUntilTheEnclosuresAreNarrow) {
     };
   };
   // Radii are about 2^-107 of results of the order of 1: the second half of a pair of doubles.
-  const auto easy = certify_gradients(inputs, uniform(1e-20));
+  const auto easy = certify_gradients(inputs, uniform(0x1p-66));
   ASSERT_TRUE(easy.has_value());
   EXPECT_TRUE(easy->narrow);
   EXPECT_EQ(easy->bits, kPrecisionLadder.front());
-  const auto impossible = certify_gradients(inputs, uniform(1e-200));
+  const auto impossible = certify_gradients(inputs, uniform(0x1p-664));
   ASSERT_TRUE(impossible.has_value());
   EXPECT_FALSE(impossible->narrow);
   EXPECT_EQ(impossible->bits, kPrecisionLadder.back());
@@ -42,15 +42,16 @@ TEST(CertifyGradients, CancellingValuesNeedAndGetAHigherPrecision) {
   // p is the same for the two huge values, which cancel in o and, up to 2^300 2^-128, in dP - D.
   GradientInputs inputs = scored_gradients({0.5, 0.5, 0.25}, {0x1p300, -0x1p300, 1}, 1, 0);
   inputs.rows[0].q = {0.3};
+  constexpr double kLimit = 0x1p-10;
   const auto certified = certify_gradients(inputs, [](const GradientFacts& facts) {
     Gradients<double> limit = Gradients<double>::of_size(facts.inputs, kInfinite);
-    limit.dbias[2] = 1e-3;
+    limit.dbias[2] = kLimit;
     return GradientBound{limit, {}};
   });
   ASSERT_TRUE(certified.has_value());
   EXPECT_TRUE(certified->narrow);
   EXPECT_GT(certified->bits, 192);
-  EXPECT_LE(certified->facts.exact.dbias[2].radius, 1e-6);
+  EXPECT_LE(certified->facts.exact.dbias[2].radius, kLimit * kWidthShare);
 }
 
 TEST(CertifyGradients, AnExponentialWithoutAnEndAtTheFirstPrecisionIsFollowedByTheNext) {

@@ -1,29 +1,16 @@
 #include <cstddef>
 
 #include "attest/element.hpp"
+#include "attest/tensor.hpp"
 #include "reference/gradients.hpp"
 #include "reference/visibility.hpp"
 
 namespace attest::reference {
-namespace {
-
-/// A number of a tensor by logical index.
-double number_at(const ConstTensorRef& tensor, const RowIndex& row, Index column) {
-  const Strides& strides = tensor.strides;
-  const Index offset =
-      row.batch * strides[0] + row.head * strides[1] + row.query * strides[2] + column * strides[3];
-  return load_element(tensor.dtype, static_cast<const std::byte*>(tensor.data) +
-                                        offset * static_cast<Index>(size_of(tensor.dtype)));
-}
-
-}  // namespace
-
 std::optional<GradientInputs> read_gradient_inputs(const Inputs& inputs, const ConstTensorRef& dout,
                                                    const ConstTensorRef& dlse, Index b,
                                                    Index kv_head) {
   const Problem& problem = *inputs.problem;
-  if (problem.qv || is_fp8(problem.dtype) || is_fp8(problem.k_dtype()) || is_fp8(problem.v_dtype()))
-    return std::nullopt;
+  if (problem.qv || problem.has_fp8_inputs()) return std::nullopt;
   const RowReader reader(inputs);
   GradientInputs gathered;
   gathered.keys = problem.key_length(b);
@@ -44,8 +31,9 @@ std::optional<GradientInputs> read_gradient_inputs(const Inputs& inputs, const C
       GradientRow& row = gathered.rows.emplace_back();
       static_cast<void>(reader.append_query(index, row.q));
       for (Index c = 0; c < problem.head_dim_v; ++c)
-        row.output_gradient.push_back(number_at(dout, index, c));
-      if (dlse.data != nullptr) row.lse_gradient = number_at(dlse, index, 0);
+        row.output_gradient.push_back(number_at(dout, index.batch, index.head, index.query, c));
+      if (dlse.data != nullptr)
+        row.lse_gradient = number_at(dlse, index.batch, index.head, index.query, 0);
       row.keys = visible_keys(problem, b, query);
       row.addends = reader.addends(index, row.keys);
       row.sink = reader.sink(head);

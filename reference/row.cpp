@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "attest/element.hpp"
+#include "attest/tensor.hpp"
 #include "reference/visibility.hpp"
 
 namespace attest::reference {
@@ -20,12 +21,7 @@ struct StoredNumbers {
   Index row = 0;
   double factor = 1;
 
-  const std::byte* at(Index column) const {
-    const Strides& strides = tensor.strides;
-    const Index offset = b * strides[0] + h * strides[1] + row * strides[2] + column * strides[3];
-    return static_cast<const std::byte*>(tensor.data) +
-           offset * static_cast<Index>(size_of(tensor.dtype));
-  }
+  const void* at(Index column) const { return address_of(tensor, b, h, row, column); }
 };
 
 /// Appends the numbers; false when one is not finite. 0 * x is NaN for every x that is not finite;
@@ -60,10 +56,6 @@ bool append(const StoredNumbers& from, std::vector<double>& list) {
   return append_with(from, list, [](const StoredNumbers& numbers, Index c) {
     return load_element(numbers.tensor.dtype, numbers.at(c));
   });
-}
-
-double load(const ConstTensorRef& tensor, Index b, Index h, Index row, Index column) {
-  return load_element(tensor.dtype, StoredNumbers{tensor, b, h, row}.at(column));
 }
 
 /// The descale of a kv head: one number for all, or one a (batch, kv head) pair.
@@ -152,8 +144,8 @@ std::vector<ScoreAddend> RowReader::addends(const RowIndex& row,
   const ScoreOrder& order = problem_.order;
   if (const auto& bias = problem_.bias)
     add(order.bias_before_softcap, false, [&](Index key) {
-      return load(inputs_.bias, bias->per_batch ? row.batch : 0, bias->per_head ? row.head : 0,
-                  bias->per_query ? row.query : 0, key);
+      return number_at(inputs_.bias, bias->per_batch ? row.batch : 0, bias->per_head ? row.head : 0,
+                       bias->per_query ? row.query : 0, key);
     });
   if (problem_.alibi)
     add(order.alibi_before_softcap, true, [&](Index key) { return alibi_of(problem_, row, key); });
@@ -164,7 +156,7 @@ std::vector<ScoreAddend> RowReader::addends(const RowIndex& row,
 
 std::optional<double> RowReader::sink(Index head) const {
   if (!problem_.sink) return std::nullopt;
-  return problem_.sink->zero ? 0.0 : load(inputs_.sink, 0, head, 0, 0);
+  return problem_.sink->zero ? 0.0 : number_at(inputs_.sink, 0, head, 0, 0);
 }
 
 Index RowReader::head_dim() const {

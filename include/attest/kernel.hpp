@@ -1,6 +1,7 @@
 // A kernel under test: an object with a name, capabilities, conventions and declared accuracy.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,10 @@ struct Capabilities {
   bool reject = true;  ///< offers AllMaskedPolicy::reject; `zero` is offered by every kernel
   Conventions conventions = {};
   std::vector<Feature> features = {};
+
+  bool has(Feature feature) const {
+    return std::find(features.begin(), features.end(), feature) != features.end();
+  }
 };
 
 struct KernelDescription {

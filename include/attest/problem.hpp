@@ -97,6 +97,7 @@ struct Problem {
     const bool wide = dtype == Dtype::f64 || k_dtype() == Dtype::f64 || v_dtype() == Dtype::f64;
     return wide ? Dtype::f64 : Dtype::f32;
   }
+  bool has_fp8_inputs() const { return is_fp8(dtype) || is_fp8(k_dtype()) || is_fp8(v_dtype()); }
   Dtype bias_dtype() const { return bias && bias->dtype ? *bias->dtype : compute_dtype(); }
 
   Extents q_extents() const { return {batch, heads_q, seq_q, head_dim}; }
@@ -148,5 +149,15 @@ double alibi_slope(const Problem& problem, Index h);
 
 /// The exact ALiBi term of a pair: a f32 number times an integer. Precondition: problem.alibi.
 double alibi_term(const Problem& problem, Index b, Index h, Index query, Index key);
+/// The same for a slope that is at hand.
+double alibi_term(const Problem& problem, double slope, const RowIndex& row, Index key);
+
+/// Calls body(row) for every row that exists, in (batch, head, query) order.
+template <class Body>
+void for_each_row(const Problem& problem, Body&& body) {
+  for (Index b = 0; b < problem.batch; ++b)
+    for (Index h = 0; h < problem.heads_q; ++h)
+      for (Index query = 0; query < problem.query_length(b); ++query) body(RowIndex{b, h, query});
+}
 
 }  // namespace attest

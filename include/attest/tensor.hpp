@@ -43,15 +43,18 @@ class Tensor {
 
  private:
   std::size_t offset(Index b, Index h, Index row, Index column) const {
-    return static_cast<std::size_t>(b * strides_[0] + h * strides_[1] + row * strides_[2] +
-                                    column * strides_[3]) *
-           size_of(dtype_);
+    return static_cast<std::size_t>(element_offset(strides_, b, h, row, column)) * size_of(dtype_);
   }
   Dtype dtype_ = Dtype::f32;
   Extents extents_{};
   Strides strides_{};
   std::vector<std::byte> bytes_;
 };
+
+/// An element of a view as a double: exact for every element type.
+inline double number_at(const ConstTensorRef& view, Index b, Index h, Index row, Index column) {
+  return load_element(view.dtype, address_of(view, b, h, row, column));
+}
 
 /// Calls body(b, h, row, column) for every element, last index fastest.
 template <class Body>

@@ -14,6 +14,11 @@ namespace attest {
 using Extents = std::array<Index, 4>;
 using Strides = std::array<Index, 4>;
 
+/// Elements from the first element of a tensor to another one.
+constexpr Index element_offset(const Strides& strides, Index b, Index h, Index row, Index column) {
+  return b * strides[0] + h * strides[1] + row * strides[2] + column * strides[3];
+}
+
 /// Non-owning view with a known element type.
 template <class Element>
 struct TensorView {
@@ -22,7 +27,7 @@ struct TensorView {
   Strides strides{};
 
   Element& operator()(Index b, Index h, Index row, Index column) const {
-    return data[b * strides[0] + h * strides[1] + row * strides[2] + column * strides[3]];
+    return data[element_offset(strides, b, h, row, column)];
   }
 };
 
@@ -42,8 +47,20 @@ struct ErasedTensorView {
   }
 };
 
+/// Address of an element, whatever its type.
+template <class Void>
+Void* address_of(const ErasedTensorView<Void>& view, Index b, Index h, Index row, Index column) {
+  using Byte = std::conditional_t<std::is_const_v<Void>, const std::byte, std::byte>;
+  return static_cast<Byte*>(view.data) +
+         element_offset(view.strides, b, h, row, column) * static_cast<Index>(size_of(view.dtype));
+}
+
 using TensorRef = ErasedTensorView<void>;
 using ConstTensorRef = ErasedTensorView<const void>;
+
+constexpr ConstTensorRef read_only(const TensorRef& view) {
+  return {view.data, view.dtype, view.extents, view.strides};
+}
 
 /// Dense strides with the physical order batch, row, head, column ("bshd").
 constexpr Strides bshd_strides(const Extents& extents) {

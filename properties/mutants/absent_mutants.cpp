@@ -31,7 +31,7 @@ class SpoilsResults : public ChangesTheProblem {
   virtual void spoil(const Problem& problem, const ForwardViews& views, double real) const = 0;
 };
 
-/// A row is NaN if one of its bias numbers is not finite: of keys before `end(problem, b)` ...
+/// A row is NaN if one of its bias numbers is not finite, of excluded keys or of absent ones.
 template <bool of_absent_keys>
 class ReadsEveryBias : public SpoilsResults {
  public:
@@ -111,6 +111,18 @@ class RejectIgnoresSink : public ChangesTheProblem {
   }
 };
 
+class RejectsEveryCall : public ChangesTheProblem {
+ public:
+  explicit RejectsEveryCall(KernelDescription description)
+      : ChangesTheProblem(std::move(description), [](Problem&) {}) {}
+
+  Status forward(const Problem& problem, const Tiling& tiling,
+                 const ForwardViews& views) const override {
+    if (problem.all_masked == AllMaskedPolicy::reject) return all_masked_row({0, 0, 0});
+    return ChangesTheProblem::forward(problem, tiling, views);
+  }
+};
+
 /// The columns of v begin where those of a dense k would.
 class ViewOfDenseRows : public ChangesTheProblem {
  public:
@@ -160,6 +172,9 @@ void append_absent_mutants(std::vector<Mutant>& mutants) {
   mutants.push_back(absent_mutant<RejectIgnoresSink>(
       "reject_ignores_sink", "policy reject refuses a row that has nothing but a sink",
       Feature::sink, "empty.reject"));
+  mutants.push_back(absent_mutant<RejectsEveryCall>("rejects_every_call",
+                                                    "policy reject refuses rows that see a key",
+                                                    Feature::softcap, "bound.out"));
   mutants.push_back(absent_mutant<EmptyMaximumOfZero>(
       "empty_maximum_of_zero", "the maximum of a row without keys is 0, not -inf",
       Feature::lse_max_sum, "empty.forward"));

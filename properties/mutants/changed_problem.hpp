@@ -51,4 +51,11 @@ inline Mutant changed_problem(KernelDescription description, void (*change)(Prob
   return {std::make_unique<ChangesTheProblem>(std::move(description), change), killed_by};
 }
 
+/// Pages in the order of memory, not of the table.
+inline void pages_in_order(Problem& problem) {
+  Index next = 0;
+  for (std::vector<Index>& table : problem.kv.page_table)
+    for (Index& page : table) page = next++;
+}
+
 }  // namespace attest::mutants

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attest/storage.hpp"
+#include "mutants/changed_problem.hpp"
 #include "mutants/gradient_mutant.hpp"
 
 namespace attest::mutants {
@@ -70,9 +71,7 @@ class PagesInOrder : public GradientMutant {
   Status wrong_backward(const Problem& problem, const Tiling& tiling,
                         const BackwardViews& views) const override {
     Problem changed = problem;
-    Index next = 0;
-    for (std::vector<Index>& table : changed.kv.page_table)
-      for (Index& page : table) page = next++;
+    pages_in_order(changed);
     return correct_backward(changed, tiling, views);
   }
 };

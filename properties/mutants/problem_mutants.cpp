@@ -221,8 +221,7 @@ std::vector<Mistake> mistakes() {
 void append_problem_mutants(std::vector<Mutant>& mutants) {
   for (const Mistake& mistake : mistakes()) {
     KernelDescription description = describe_with(mistake.name, mistake.sentence, mistake.features);
-    const auto& features = mistake.features;
-    if (std::find(features.begin(), features.end(), Feature::descales) != features.end())
+    if (description.capabilities.has(Feature::descales))
       description.capabilities.dtypes = {Dtype::f32, Dtype::e4m3, Dtype::e5m2};
     mutants.push_back(changed_problem(std::move(description), mistake.change, mistake.killed_by));
   }

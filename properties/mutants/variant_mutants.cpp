@@ -61,12 +61,6 @@ void every_sink_zero(Problem& problem) {
   if (problem.sink) problem.sink->zero = true;
 }
 
-void pages_in_order(Problem& problem) {
-  Index next = 0;
-  for (std::vector<Index>& table : problem.kv.page_table)
-    for (Index& page : table) page = next++;
-}
-
 void padding_on_the_right(Problem& problem) {
   if (problem.kv.kind == KvStorage::Kind::left_padded) problem.kv = {};
 }

@@ -9,13 +9,6 @@ namespace {
 constexpr std::size_t kMaxReplayLine = 8192;
 constexpr Index kMaxShownNumbers = 64;
 
-/// In single quotes, as a POSIX shell reads it back.
-std::string shell_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string numbers_text(const Tensor& tensor) {
   std::string decimal;
   std::string hex;
@@ -40,6 +33,12 @@ std::string shown_name(std::string_view name) {
 }
 
 }  // namespace
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
 
 std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
                                 std::string_view law, const std::filesystem::path& saved) {

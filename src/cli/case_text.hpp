@@ -10,6 +10,9 @@
 
 namespace attest::cli {
 
+/// In single quotes, as a POSIX shell reads it back.
+std::string shell_quoted(const std::string& text);
+
 /// "attest replay KERNEL 'LINE'", or the saved folder when the line would be unwieldy.
 std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
                                 std::string_view law, const std::filesystem::path& saved);

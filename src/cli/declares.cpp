@@ -21,9 +21,7 @@ class Declared {
  public:
   explicit Declared(const Capabilities& can) : can_(can) {}
 
-  bool has(Feature feature) const {
-    return std::find(can_.features.begin(), can_.features.end(), feature) != can_.features.end();
-  }
+  bool has(Feature feature) const { return can_.has(feature); }
   bool has_all(std::span<const Feature> features) const {
     return std::all_of(features.begin(), features.end(), [&](Feature one) { return has(one); });
   }

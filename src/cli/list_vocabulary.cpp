@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -57,8 +56,7 @@ void list_features() {
   for (const Feature feature : all_features()) {
     std::string kernels;
     for (const auto& kernel : kernels::builtin_kernels()) {
-      const auto& features = kernel->description().capabilities.features;
-      if (std::find(features.begin(), features.end(), feature) != features.end())
+      if (kernel->description().capabilities.has(feature))
         kernels += " " + kernel->description().name;
     }
     fmt::print("{:<18}{}\n", to_string(feature), kernels.empty() ? " (none)" : kernels);

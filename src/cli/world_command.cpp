@@ -227,8 +227,8 @@ int finish(const WorldState& state, const Fp4World& world, const std::filesystem
              values, reports::count_text(violations, "violation"),
              reports::seconds_text(state.seconds), jobs, folder.string());
   if (!complete && !failed)
-    fmt::print("interrupted at {:.2f} %; go on with: attest world --resume '{}'\n", 100 * share,
-               folder.string());
+    fmt::print("interrupted at {:.2f} %; go on with: attest world --resume {}\n", 100 * share,
+               shell_quoted(folder.string()));
   if (failed) return kernel_crashed;
   if (violated) return violation;
   return complete && decided ? all_good : undecided;

@@ -34,7 +34,8 @@ GradientCase powers_case(const Problem& problem, const Tiling& tiling, double ou
     call.forward.set_key(call.forward.k, b, h, key, static_cast<double>(key));
   });
   call.forward.set_values_to_powers();
-  for_each_query(problem, [&](Index b, Index h, Index query) {
+  for_each_row(problem, [&](const RowIndex& of_row) {
+    const auto [b, h, query] = of_row;
     call.set_row(call.forward.out, {b, h, query}, out);
     call.set_row(call.forward.lse, {b, h, query}, lse);
     call.set_row(call.dout, {b, h, query}, 1);
@@ -171,7 +172,8 @@ TEST(Gradients, OfASinkAreMinusItsWeightTimesDelta) {
       problem.backward = Backward{.dbias = false, .dsink = true, .dlse = true};
       GradientCase call = powers_case(problem, tiling, 5, 1);
       VariantCase::set_all(call.forward.sink, 1);  // the weight of the sink is 1
-      for_each_query(problem, [&](Index b, Index h, Index query) {
+      for_each_row(problem, [&](const RowIndex& of_row) {
+        const auto [b, h, query] = of_row;
         call.set_row(call.dlse, {b, h, query}, static_cast<double>(h * query));
       });
       call.run(kernel);
@@ -189,7 +191,8 @@ TEST(Gradients, OfKeysAddUpOverTheHeadsOfAGroup) {
     problem.heads_kv = 2;
     problem.scale.value = 0;
     GradientCase call = powers_case(problem, tiling, 1, 0);
-    for_each_query(problem, [&](Index b, Index h, Index query) {
+    for_each_row(problem, [&](const RowIndex& of_row) {
+      const auto [b, h, query] = of_row;
       call.set_row(call.dout, {b, h, query}, static_cast<double>((b + 1) * (1 << h)));
     });
     call.run(kernel);
@@ -214,7 +217,8 @@ TEST(Gradients, OfABiasAddUpOverTheAxesThatItDoesNotHave) {
       const auto gradient = [](Index b, Index h, Index query) {
         return static_cast<double>(1 << (6 * b + 3 * h + query));
       };
-      for_each_query(problem, [&](Index b, Index h, Index query) {
+      for_each_row(problem, [&](const RowIndex& of_row) {
+        const auto [b, h, query] = of_row;
         call.set_row(call.dout, {b, h, query}, gradient(b, h, query));
         for (Index key = 0; key < 2; ++key) {
           const Index at[] = {problem.bias->per_batch ? b : 0, problem.bias->per_head ? h : 0,

@@ -35,7 +35,8 @@ GradientCase numbered_gradients(const Problem& problem, const Tiling& tiling) {
   call.forward = numbered_case(problem, tiling);
   call.forward.out = out;
   call.forward.lse = lse;
-  for_each_query(problem, [&](Index b, Index h, Index query) {
+  for_each_row(problem, [&](const RowIndex& of_row) {
+    const auto [b, h, query] = of_row;
     for (Index key = 0; key < problem.key_length(b); ++key)
       if (visible(problem, b, query, key))
         call.forward.bias.set(b, 0, query, key, number_at(7, {b, 0, query}, key));
@@ -63,7 +64,8 @@ TEST(GradientRows, HaveTheBitsOfTheDenseCallFromAnyStorage) {
         storage.apply(other);
         GradientCase stored = numbered_gradients(other, tiling);
         stored.run(kernel);
-        for_each_query(problem, [&](Index b, Index h, Index query) {
+        for_each_row(problem, [&](const RowIndex& of_row) {
+          const auto [b, h, query] = of_row;
           for (Index c = 0; c < problem.head_dim; ++c) {
             const double got = stored.row_of(stored.dq, {b, h, query}, c);
             EXPECT_EQ(got, dense.row_of(dense.dq, {b, h, query}, c));

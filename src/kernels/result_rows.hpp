@@ -65,12 +65,4 @@ class ResultRows {
   TensorRef out_, lse_;
 };
 
-/// Calls body(row) for every row that exists, in (batch, head, query) order.
-template <class Body>
-void for_each_row(const Problem& problem, Body&& body) {
-  for (Index b = 0; b < problem.batch; ++b)
-    for (Index h = 0; h < problem.heads_q; ++h)
-      for (Index query = 0; query < problem.query_length(b); ++query) body(RowIndex{b, h, query});
-}
-
 }  // namespace attest::kernels

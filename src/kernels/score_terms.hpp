@@ -65,15 +65,7 @@ class ScoreTerms {
   /// The product is exact in double, as no distance reaches 2^29: it is rounded once.
   Real alibi(const RowIndex& row, Index key) const {
     const double slope = slopes_[static_cast<std::size_t>(row.head)];
-    const Alibi& alibi = *problem_.alibi;
-    if (alibi.form == Alibi::Form::column)
-      return static_cast<Real>(slope * static_cast<double>(key));
-    const bool bottom_right = alibi.alignment == Causal::Alignment::bottom_right;
-    const Index offset =
-        bottom_right ? problem_.key_length(row.batch) - problem_.query_length(row.batch) : 0;
-    const auto distance = static_cast<double>(row.query + offset - key);
-    return -static_cast<Real>(
-        slope * (alibi.form == Alibi::Form::absolute ? std::abs(distance) : distance));
+    return static_cast<Real>(alibi_term(problem_, slope, row, key));
   }
 
   const Problem& problem_;

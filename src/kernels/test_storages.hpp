@@ -37,7 +37,8 @@ inline double number_at(std::uint64_t tensor, const RowIndex& row, Index column)
 
 inline VariantCase numbered_case(const Problem& problem, const Tiling& tiling) {
   VariantCase call(problem, tiling);
-  for_each_query(problem, [&](Index b, Index h, Index query) {
+  for_each_row(problem, [&](const RowIndex& of_row) {
+    const auto [b, h, query] = of_row;
     for (Index c = 0; c < problem.head_dim; ++c)
       call.set_row(call.q, {b, h, query}, c, number_at(1, {b, h, query}, c));
   });

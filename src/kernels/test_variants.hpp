@@ -42,14 +42,6 @@ inline Index written_elements(const Tensor& result) {
   return written;
 }
 
-/// Calls body(b, h, row) for every row of q that exists.
-template <class Body>
-void for_each_query(const Problem& problem, Body&& body) {
-  for (Index b = 0; b < problem.batch; ++b)
-    for (Index h = 0; h < problem.heads_q; ++h)
-      for (Index query = 0; query < problem.query_length(b); ++query) body(b, h, query);
-}
-
 /// Calls body(b, kv_head, key) for every key that exists.
 template <class Body>
 void for_each_key(const Problem& problem, Body&& body) {
@@ -92,7 +84,8 @@ struct VariantCase {
   }
   /// The same number everywhere in q, and in k.
   void set_scores(double q_value, double k_value) {
-    for_each_query(problem, [&](Index b, Index h, Index query) {
+    for_each_row(problem, [&](const RowIndex& of_row) {
+      const auto [b, h, query] = of_row;
       for (Index c = 0; c < problem.head_dim; ++c) set_row(q, {b, h, query}, c, q_value);
     });
     for_each_key(problem, [&](Index b, Index h, Index key) { set_key(k, b, h, key, k_value); });

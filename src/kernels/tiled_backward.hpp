@@ -115,11 +115,9 @@ class TiledBackward {
         add_sums(dq_.row(query - queries.begin), tile_dq_.row(0));
       }
     }
-    for (Index query = queries.begin; query < queries.end; ++query) {
-      const StoredRow at = stored_query(problem_, queries.b, query);
-      write_scaled(views_.dq, {at.b, queries.h, at.row}, dq_.row(query - queries.begin),
+    for (Index query = queries.begin; query < queries.end; ++query)
+      write_scaled(views_.dq, pairs_.place(queries.row(query)), dq_.row(query - queries.begin),
                    steps_.query_scale(pairs_.scale()));
-    }
   }
 
   static void add_sums(std::span<Real> to, std::span<const Real> sums) {

@@ -100,7 +100,8 @@ TEST(EveryVariant, CountsTheKeysOfTheMaskAndReadsNoOther) {
           // Only what this query sees is no poison.
           const std::string& row = table.rows[static_cast<std::size_t>(query)];
           VariantCase call(problem, tiling);
-          for_each_query(problem, [&](Index b, Index h, Index i) {
+          for_each_row(problem, [&](const RowIndex& of_row) {
+            const auto [b, h, i] = of_row;
             call.set_row(call.q, {b, h, i}, 0, 0);
           });
           for (Index key = 0; key < 6; ++key) {

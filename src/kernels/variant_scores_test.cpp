@@ -162,7 +162,8 @@ TEST(EveryVariant, BroadcastsTheBiasOverTheAxesThatItDoesNotHave) {
         call.bias.set(b, h, row, column, place(b, h, row));
       });
       call.run(kernel);
-      for_each_query(problem, [&](Index b, Index h, Index query) {
+      for_each_row(problem, [&](const RowIndex& of_row) {
+        const auto [b, h, query] = of_row;
         EXPECT_EQ(call.lse_at({b, h, query}),
                   place(problem.bias->per_batch ? b : 0, problem.bias->per_head ? h : 0,
                         problem.bias->per_query ? query : 0));
@@ -246,7 +247,8 @@ TEST(EveryVariant, GivesARowOfTheSinkAloneZeroAndItsLogit) {
       call.sink.set(0, 0, 0, 0, 2.5);
       call.sink.set(0, 1, 0, 0, -3);
       call.run(kernel);
-      for_each_query(problem, [&](Index b, Index h, Index query) {
+      for_each_row(problem, [&](const RowIndex& of_row) {
+        const auto [b, h, query] = of_row;
         EXPECT_EQ(call.out_at({b, h, query}), 0);
         EXPECT_EQ(call.lse_at({b, h, query}), in_lse ? (h == 0 ? 2.5 : -3) : kMinusInfinity);
       });

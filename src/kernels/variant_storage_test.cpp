@@ -56,7 +56,8 @@ TEST(EveryVariant, GivesTheBitsOfTheDenseCallFromAnyStorage) {
         storage.apply(other);
         VariantCase stored = numbered_case(other, tiling);
         stored.run(kernel);
-        for_each_query(problem, [&](Index b, Index h, Index query) {
+        for_each_row(problem, [&](const RowIndex& of_row) {
+          const auto [b, h, query] = of_row;
           const RowIndex row{b, h, query};
           for (Index c = 0; c < 2; ++c) EXPECT_EQ(stored.out_at(row, c), dense.out_at(row, c));
           EXPECT_EQ(stored.lse_at(row), dense.lse_at(row));
@@ -114,7 +115,8 @@ TEST(EveryVariant, AppliesDescalesOfMembersAndHeads) {
       for_each_key(problem,
                    [&](Index b, Index h, Index key) { call.set_key(call.v, b, h, key, 14); });
       call.run(kernel);
-      for_each_query(problem, [&](Index b, Index h, Index query) {
+      for_each_row(problem, [&](const RowIndex& of_row) {
+        const auto [b, h, query] = of_row;
         const auto at = static_cast<std::size_t>(2 * b + h / 2);
         EXPECT_EQ(call.lse_at({b, h, query}), 1.5 * problem.descales->q[at] * 2 * 3);
         EXPECT_EQ(call.out_at({b, h, query}), 14 * problem.descales->v[at]);

@@ -113,8 +113,7 @@ Status check_backward(const Problem& problem) {
   if (!problem.backward) return {};
   const AllMaskedPolicy empty = problem.all_masked;
   if (problem.qv) return invalid_argument("backward knows no qv term");
-  if (is_fp8(problem.dtype) || is_fp8(problem.k_dtype()) || is_fp8(problem.v_dtype()))
-    return invalid_argument("backward takes no fp8 type");
+  if (problem.has_fp8_inputs()) return invalid_argument("backward takes no fp8 type");
   // It recomputes p from the lse, which then is not the sum of all of them.
   if (problem.sink && !problem.sink->in_lse)
     return invalid_argument("backward needs an lse that counts the sink");

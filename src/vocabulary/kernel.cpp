@@ -6,26 +6,27 @@
 namespace attest {
 namespace {
 
-/// What the kernel means by the lse of an empty row against what the problem asks for.
+Status unsupported(std::string_view what) {
+  return {StatusCode::unsupported, "kernel does not declare " + std::string(what)};
+}
+
+/// What the kernel means by the lse that it writes, against what the problem asks for.
 Status check_conventions(const Capabilities& capabilities, const Problem& problem) {
   if (problem.lse == LseForm::none) return {};
+  constexpr std::string_view kNatural = "a natural lse that is -inf for a row without visible keys";
   const Conventions& means = capabilities.conventions;
-  const bool says_base = problem.lse == LseForm::natural || problem.lse == LseForm::base_two;
-  const auto wanted_base =
-      problem.lse == LseForm::base_two ? Conventions::LogBase::two : Conventions::LogBase::natural;
-  const auto& features = capabilities.features;
-  const auto has = [&](Feature feature) {
-    return std::find(features.begin(), features.end(), feature) != features.end();
-  };
+  if (!capabilities.has(Feature::lse_base_two)) {
+    const bool is_two = means.lse_base == Conventions::LogBase::two;
+    if (problem.lse == LseForm::natural && is_two) return unsupported(kNatural);
+    if (problem.lse == LseForm::base_two && !is_two)
+      return unsupported(to_string(Feature::lse_base_two));
+  }
   const double infinity = std::numeric_limits<double>::infinity();
   const double empty_lse =
       means.empty_lse == Conventions::EmptyLse::plus_infinity ? infinity : -infinity;
-  const bool same_empty =
-      has(Feature::empty_lse) || !problem.empty_lse || *problem.empty_lse == empty_lse;
-  if ((says_base && means.lse_base != wanted_base && !has(Feature::lse_base_two)) || !same_empty)
-    return {StatusCode::unsupported,
-            "kernel does not declare a natural lse that is -inf for a row without visible keys"};
-  return {};
+  if (capabilities.has(Feature::empty_lse) || !problem.empty_lse || *problem.empty_lse == empty_lse)
+    return {};
+  return unsupported(*problem.empty_lse == -infinity ? kNatural : to_string(Feature::empty_lse));
 }
 
 struct View {
@@ -88,9 +89,6 @@ Status check_all(const Capabilities& capabilities, const Problem& problem, const
 }  // namespace
 
 Status check_support(const Capabilities& capabilities, const Problem& problem) {
-  const auto unsupported = [](std::string_view what) {
-    return Status{StatusCode::unsupported, "kernel does not declare " + std::string(what)};
-  };
   const auto& dtypes = capabilities.dtypes;
   for (const Dtype dtype : {problem.dtype, problem.k_dtype(), problem.v_dtype()})
     if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end())
@@ -103,11 +101,10 @@ Status check_support(const Capabilities& capabilities, const Problem& problem) {
   if (problem.mask.bits && !capabilities.mask_bits) return unsupported("mask bits");
   if (problem.all_masked == AllMaskedPolicy::reject && !capabilities.reject)
     return unsupported("the policy reject");
-  const auto& features = capabilities.features;
-  for (const Feature feature : features_of(problem))
-    if (std::find(features.begin(), features.end(), feature) == features.end() &&
-        feature != Feature::empty_lse)
-      return unsupported(to_string(feature));
+  for (const Feature feature : features_of(problem)) {
+    const bool is_convention = feature == Feature::lse_base_two || feature == Feature::empty_lse;
+    if (!is_convention && !capabilities.has(feature)) return unsupported(to_string(feature));
+  }
   return check_conventions(capabilities, problem);
 }
 

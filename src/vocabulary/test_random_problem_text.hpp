@@ -136,8 +136,7 @@ class RandomProblemText {
     const bool zero = problem.all_masked == AllMaskedPolicy::zero ||
                       problem.all_masked == AllMaskedPolicy::reject;
     const bool natural = problem.lse == LseForm::none || problem.lse == LseForm::natural;
-    const bool fp8 =
-        is_fp8(problem.dtype) || is_fp8(problem.k_dtype()) || is_fp8(problem.v_dtype());
+    const bool fp8 = problem.has_fp8_inputs();
     const bool counted = !problem.sink || problem.sink->in_lse;
     if (problem.qv || fp8 || !counted || !zero || !natural || !draw_.chance(2)) return;
     const bool has_sink = problem.sink && !problem.sink->zero;

@@ -202,15 +202,17 @@ double alibi_slope(const Problem& problem, Index h) {
 }
 
 // A double holds a product of 24 bits and a distance below 2^29.
-double alibi_term(const Problem& problem, Index b, Index h, Index query, Index key) {
-  const double slope = alibi_slope(problem, h);
+double alibi_term(const Problem& problem, double slope, const RowIndex& row, Index key) {
   const Alibi& alibi = *problem.alibi;
   if (alibi.form == Alibi::Form::column) return slope * static_cast<double>(key);
-  const Index distance = query + offset_of(problem, Causal{alibi.alignment, 0}, b) - key;
-  const bool absolute = alibi.form == Alibi::Form::absolute;
-  return slope * static_cast<double>(absolute && distance > 0 ? -distance
-                                     : absolute               ? distance
-                                                              : -distance);
+  const Index distance =
+      row.query + offset_of(problem, Causal{alibi.alignment, 0}, row.batch) - key;
+  const Index away = alibi.form == Alibi::Form::absolute ? std::abs(distance) : distance;
+  return slope * static_cast<double>(-away);
+}
+
+double alibi_term(const Problem& problem, Index b, Index h, Index query, Index key) {
+  return alibi_term(problem, alibi_slope(problem, h), {b, h, query}, key);
 }
 
 }  // namespace attest
