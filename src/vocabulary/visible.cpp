@@ -5,24 +5,13 @@
 #include <limits>
 
 #include "attest/problem.hpp"
+#include "attest/saturated.hpp"
 
 namespace attest {
 namespace {
 
 constexpr Index kLargest = std::numeric_limits<Index>::max();
 constexpr Index kSmallest = std::numeric_limits<Index>::min();
-
-/// a + b at the nearest end of the range where it has no place: indices of queries and keys are far
-/// from both ends, so a comparison with them comes out as in unlimited integers.
-Index saturated_sum(Index a, Index b) {
-  if (b > 0 && a > kLargest - b) return kLargest;
-  if (b < 0 && a < kSmallest - b) return kSmallest;
-  return a + b;
-}
-
-Index saturated_difference(Index a, Index b) {
-  return b == kSmallest ? saturated_sum(saturated_sum(a, kLargest), 1) : saturated_sum(a, -b);
-}
 
 Index offset_of(const Problem& problem, const Causal& diagonal, Index b) {
   switch (diagonal.alignment) {

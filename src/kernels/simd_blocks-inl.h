@@ -1,0 +1,135 @@
+// Products of register blocks: the inner loops of the SIMD kernels.
+//
+// A strip is kStripRows query rows, a panel kPanelKeys keys side by side in kPanelVectors vectors.
+// Accumulators stay in registers while the loop runs over head_dim (scores) or keys (values), so
+// every loaded vector meets all rows of its block. Goto and van de Geijn, ACM TOMS 34(3), 2008.
+
+// One body for each target of Highway.
+#if defined(ATTEST_KERNELS_SIMD_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_KERNELS_SIMD_BLOCKS_INL_H_
+#undef ATTEST_KERNELS_SIMD_BLOCKS_INL_H_
+#else
+#define ATTEST_KERNELS_SIMD_BLOCKS_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "attest/status.hpp"
+#include "hwy/highway.h"
+
+// Loops of constant length over accumulators are unrolled, or the accumulators live in memory.
+#define ATTEST_UNROLLED _Pragma("GCC unroll 16")
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// AVX-512 has 32 registers, the other targets 16: accumulators, loaded vectors and one broadcast.
+inline constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86;
+
+inline constexpr Index kStripRows = kManyRegisters ? 12 : 6;
+inline constexpr int kPanelVectors = 2;
+inline constexpr int kValueRows = 6;
+inline constexpr int kValueVectors = kManyRegisters ? 4 : 2;
+
+template <class Real>
+using Tag = hn::ScalableTag<Real>;
+template <class Real>
+using Vec = hn::Vec<Tag<Real>>;
+
+template <class Real>
+inline constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(Tag<Real>()));
+template <class Real>
+inline constexpr Index kPanelKeys = kPanelVectors* kLanes<Real>;
+/// Keys of the longest tile: K, V and the weights of a strip stay in the second cache.
+template <class Real>
+inline constexpr Index kTileKeys = 1024 / static_cast<Index>(sizeof(Real));
+
+/// scores(i, j) = sum_c q(c, i) k(c, j) for `rows` rows of a strip and one panel, each sum in
+/// ascending order of c, one rounding a term with FMA.
+///   q (head_dim x kStripRows), k (head_dim x kPanelKeys), scores (rows x kTileKeys)
+template <int rows, class Real>
+HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRICT k,
+                              Index head_dim, Real* HWY_RESTRICT scores) {
+  const Tag<Real> d;
+  Vec<Real> sums[rows][kPanelVectors];
+  ATTEST_UNROLLED
+  for (int i = 0; i < rows; ++i) {
+    ATTEST_UNROLLED
+    for (int v = 0; v < kPanelVectors; ++v) sums[i][v] = hn::Zero(d);
+  }
+  for (Index c = 0; c < head_dim; ++c) {
+    Vec<Real> keys[kPanelVectors];
+    ATTEST_UNROLLED
+    for (int v = 0; v < kPanelVectors; ++v) keys[v] = hn::Load(d, k + v * kLanes<Real>);
+    ATTEST_UNROLLED
+    for (int i = 0; i < rows; ++i) {
+      const Vec<Real> query = hn::Set(d, q[i]);
+      ATTEST_UNROLLED
+      for (int v = 0; v < kPanelVectors; ++v)
+        sums[i][v] = hn::MulAdd(query, keys[v], sums[i][v]);
+    }
+    q += kStripRows;
+    k += kPanelKeys<Real>;
+  }
+  ATTEST_UNROLLED
+  for (int i = 0; i < rows; ++i) {
+    ATTEST_UNROLLED
+    for (int v = 0; v < kPanelVectors; ++v)
+      hn::Store(sums[i][v], d, scores + i * kTileKeys<Real> + v * kLanes<Real>);
+  }
+}
+
+/// What a block of numerators is made from.
+template <class Real>
+struct ValueBlock {
+  const Real* factors;  ///< per row, on what the numerators hold
+  const Real* weights;  ///< rows x kTileKeys
+  const Real* values;   ///< keys x pitch
+  Index keys;
+  Index pitch;       ///< of values and of numerators, in elements
+  Real* numerators;  ///< rows x pitch
+};
+
+/// numerators(i, c) = factors(i) numerators(i, c) + sum_j weights(i, j) values(j, c) for `rows` rows
+/// and `vectors` vectors of columns, in ascending order of j.
+template <int rows, int vectors, class Real>
+HWY_NOINLINE void add_values(const ValueBlock<Real>& block) {
+  const Tag<Real> d;
+  const Real* HWY_RESTRICT values = block.values;
+  const Real* HWY_RESTRICT weights = block.weights;
+  Real* HWY_RESTRICT numerators = block.numerators;
+  Vec<Real> sums[rows][vectors];
+  ATTEST_UNROLLED
+  for (int i = 0; i < rows; ++i) {
+    const Vec<Real> factor = hn::Set(d, block.factors[i]);
+    ATTEST_UNROLLED
+    for (int v = 0; v < vectors; ++v)
+      sums[i][v] =
+          hn::Mul(factor, hn::Load(d, numerators + i * block.pitch + v * kLanes<Real>));
+  }
+  for (Index j = 0; j < block.keys; ++j) {
+    Vec<Real> columns[vectors];
+    ATTEST_UNROLLED
+    for (int v = 0; v < vectors; ++v) columns[v] = hn::Load(d, values + v * kLanes<Real>);
+    ATTEST_UNROLLED
+    for (int i = 0; i < rows; ++i) {
+      const Vec<Real> weight = hn::Set(d, weights[i * kTileKeys<Real> + j]);
+      ATTEST_UNROLLED
+      for (int v = 0; v < vectors; ++v)
+        sums[i][v] = hn::MulAdd(weight, columns[v], sums[i][v]);
+    }
+    values += block.pitch;
+  }
+  ATTEST_UNROLLED
+  for (int i = 0; i < rows; ++i) {
+    ATTEST_UNROLLED
+    for (int v = 0; v < vectors; ++v)
+      hn::Store(sums[i][v], d, numerators + i * block.pitch + v * kLanes<Real>);
+  }
+}
+
+}  // namespace attest::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
