@@ -20,7 +20,7 @@ set(ARROWS
   "src/vocabulary | ^src/vocabulary/      | std attest/ vocabulary/"
   "src/tensors    | ^src/tensors/         | std attest/ tensors/ nlohmann/ ${system}"
   "src/kernels    | ^src/kernels/         | std attest/ kernels/ Eigen/"
-  "+simd          | ^src/kernels/(simd_[^/]*[.]cpp|[^/]*-inl[.]h)$ | hwy/"
+  "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
@@ -171,6 +171,7 @@ if(SELF_TEST)
   expect(accepted src/vocabulary/problem_text.cpp "\"text_cursor.hpp\"")
   expect(accepted src/vocabulary/tiling_test.cpp  "<gtest/gtest.h>")
   expect(accepted src/kernels/simd_forward.cpp    "\"hwy/highway.h\"  // after foreach_target.h")
+  expect(accepted src/kernels/simd_dispatch.hpp   "\"hwy/targets.h\"")
   expect(accepted reference/interval_row.hpp      "<mpfr.h>")
   expect(accepted reference/exact_mpfr_test.cpp   "<boost/multiprecision/mpfr.hpp>")
   expect(accepted reference/oracle_mpfr.cpp       "\"attest/error_bound.hpp\"")
