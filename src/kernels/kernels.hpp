@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "attest/kernel.hpp"
 
@@ -11,6 +12,9 @@ std::unique_ptr<Kernel> make_textbook();            ///< three passes, materiali
 std::unique_ptr<Kernel> make_scalar_sequential();   ///< one running summary a kv split
 std::unique_ptr<Kernel> make_scalar_tree();         ///< one summary a tile, merged by any tree
 std::unique_ptr<Kernel> make_eigen_materialised();  ///< dense matrix products of Eigen
+
+/// One for each instruction set that was compiled and that this machine has, best first.
+std::vector<std::unique_ptr<Kernel>> make_simd_kernels();
 
 // The tiled pass in the forms that accelerators use; what each does differently: flash.cpp.
 std::unique_ptr<Kernel> make_flash_bf16p();

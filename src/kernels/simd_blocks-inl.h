@@ -41,13 +41,16 @@ template <class Real>
 inline constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(Tag<Real>()));
 template <class Real>
 inline constexpr Index kPanelKeys = kPanelVectors* kLanes<Real>;
+/// Elements from one column of a packed strip of queries to the next.
+template <class Real>
+inline constexpr Index kStripPitch = (kStripRows + kLanes<Real> - 1) / kLanes<Real>* kLanes<Real>;
 /// Keys of the longest tile: K, V and the weights of a strip stay in the second cache.
 template <class Real>
 inline constexpr Index kTileKeys = 1024 / static_cast<Index>(sizeof(Real));
 
 /// scores(i, j) = sum_c q(c, i) k(c, j) for `rows` rows of a strip and one panel, each sum in
 /// ascending order of c, one rounding a term with FMA.
-///   q (head_dim x kStripRows), k (head_dim x kPanelKeys), scores (rows x kTileKeys)
+///   q (head_dim x kStripPitch), k (head_dim x kPanelKeys), scores (rows x kTileKeys)
 template <int rows, class Real>
 HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRICT k,
                               Index head_dim, Real* HWY_RESTRICT scores) {
@@ -69,7 +72,7 @@ HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRI
       for (int v = 0; v < kPanelVectors; ++v)
         sums[i][v] = hn::MulAdd(query, keys[v], sums[i][v]);
     }
-    q += kStripRows;
+    q += kStripPitch<Real>;
     k += kPanelKeys<Real>;
   }
   ATTEST_UNROLLED

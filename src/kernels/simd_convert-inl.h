@@ -37,7 +37,6 @@ HWY_INLINE Vec<float> load_half(Dtype dtype, const std::uint16_t* from) {
 
 /// To nearest, ties to even; a NaN stays one.
 HWY_INLINE void store_half(Dtype dtype, Vec<float> values, std::uint16_t* to) {
-  const Tag<float> d;
   const hn::Rebind<std::uint16_t, Tag<float>> d16;
   if (kConvertsHalf && dtype == Dtype::f16) {
     const hn::Rebind<hwy::float16_t, Tag<float>> df16;

@@ -21,6 +21,7 @@ constexpr Index pitch_of(Index columns) {
   return (columns + kLanes<Real> - 1) / kLanes<Real> * kLanes<Real>;
 }
 
+#if HWY_TARGET != HWY_SCALAR
 /// 16 bytes from each of rows[0], rows[step], rows[2 step] ..., side by side.
 template <class D, class Real>
 HWY_INLINE hn::Vec<D> load_pieces(D d, const Real* const* rows, Index step, Index column) {
@@ -35,8 +36,9 @@ HWY_INLINE hn::Vec<D> load_pieces(D d, const Real* const* rows, Index step, Inde
   }
 }
 
-/// to(c, j) = rows(j, c) for one vector of keys and the columns of 16 bytes.
-HWY_INLINE void transpose_columns(Tag<float> d, const float* const* rows, Index column, float* to) {
+/// to(c, j) = rows(j, c) for one vector of rows and the columns of 16 bytes.
+HWY_INLINE void transpose_columns(Tag<float> d, const float* const* rows, Index column, float* to,
+                                  Index step) {
   const auto even = load_pieces(d, rows, 4, column);
   const auto odd = load_pieces(d, rows + 1, 4, column);
   const auto even_up = load_pieces(d, rows + 2, 4, column);
@@ -45,29 +47,32 @@ HWY_INLINE void transpose_columns(Tag<float> d, const float* const* rows, Index 
   const auto low_odd = hn::InterleaveLower(d, odd, odd_up);
   const auto high_even = hn::InterleaveUpper(d, even, even_up);
   const auto high_odd = hn::InterleaveUpper(d, odd, odd_up);
-  constexpr Index kStep = kPanelKeys<float>;
   hn::Store(hn::InterleaveLower(d, low_even, low_odd), d, to);
-  hn::Store(hn::InterleaveUpper(d, low_even, low_odd), d, to + kStep);
-  hn::Store(hn::InterleaveLower(d, high_even, high_odd), d, to + 2 * kStep);
-  hn::Store(hn::InterleaveUpper(d, high_even, high_odd), d, to + 3 * kStep);
+  hn::Store(hn::InterleaveUpper(d, low_even, low_odd), d, to + step);
+  hn::Store(hn::InterleaveLower(d, high_even, high_odd), d, to + 2 * step);
+  hn::Store(hn::InterleaveUpper(d, high_even, high_odd), d, to + 3 * step);
 }
 HWY_INLINE void transpose_columns(Tag<double> d, const double* const* rows, Index column,
-                                  double* to) {
+                                  double* to, Index step) {
   const auto even = load_pieces(d, rows, 2, column);
   const auto odd = load_pieces(d, rows + 1, 2, column);
   hn::Store(hn::InterleaveLower(d, even, odd), d, to);
-  hn::Store(hn::InterleaveUpper(d, even, odd), d, to + kPanelKeys<double>);
+  hn::Store(hn::InterleaveUpper(d, even, odd), d, to + step);
 }
 
-/// One vector of keys of a panel: panel(c, j) = rows(j, c). `panel` begins at the vector.
+#endif
+
+/// to(c, j) = rows(j, c) for one vector of rows; columns are `step` elements apart.
 template <class Real>
-void pack_keys(const Real* const* rows, Index head_dim, Real* panel) {
-  constexpr Index kColumns = 16 / sizeof(Real);
+void pack_rows(const Real* const* rows, Index columns, Real* to, Index step) {
   Index c = 0;
-  for (; c + kColumns <= head_dim; c += kColumns)
-    transpose_columns(Tag<Real>(), rows, c, panel + c * kPanelKeys<Real>);
-  for (; c < head_dim; ++c)
-    for (Index j = 0; j < kLanes<Real>; ++j) panel[c * kPanelKeys<Real> + j] = rows[j][c];
+#if HWY_TARGET != HWY_SCALAR
+  constexpr Index kColumns = 16 / sizeof(Real);
+  for (; c + kColumns <= columns; c += kColumns)
+    transpose_columns(Tag<Real>(), rows, c, to + c * step, step);
+#endif
+  for (; c < columns; ++c)
+    for (Index j = 0; j < kLanes<Real>; ++j) to[c * step + j] = rows[j][c];
 }
 
 /// One row of values, zeros behind its columns. Adds 0 times each element to `not_finite`, which
@@ -88,10 +93,11 @@ HWY_INLINE void pack_values(const Real* HWY_RESTRICT row, Index columns, Real* H
   not_finite = hn::MulAdd(hn::Load(d, to + c), hn::Zero(d), not_finite);
 }
 
-/// Row `i` of a strip: strip(c, i) = fl(scale row(c)).
 template <class Real>
-void pack_query(const Real* row, Index head_dim, Real scale, Real* strip_row) {
-  for (Index c = 0; c < head_dim; ++c) strip_row[c * kStripRows] = scale * row[c];
+void scale_in_place(Real* elements, Index count, Real scale) {
+  const Tag<Real> d;
+  for (Index at = 0; at < count; at += kLanes<Real>)
+    hn::Store(hn::Mul(hn::Set(d, scale), hn::Load(d, elements + at)), d, elements + at);
 }
 
 }  // namespace attest::kernels::HWY_NAMESPACE

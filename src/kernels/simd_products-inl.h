@@ -19,7 +19,7 @@ namespace attest::kernels::HWY_NAMESPACE {
 /// of that height was compiled: a strip has room for them.
 template <class Real>
 struct StripScores {
-  const Real* q;  ///< head_dim x kStripRows
+  const Real* q;  ///< head_dim x kStripPitch
   const Real* k;  ///< panels of head_dim x kPanelKeys
   Index head_dim;
   Index rows;

@@ -1,0 +1,59 @@
+// The SIMD kernels, one for each instruction set that was compiled and that this machine has.
+#include "kernels/simd_dispatch.hpp"
+#include "kernels/simd_forward.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/row_access.hpp"
+
+namespace attest::kernels {
+namespace {
+
+class SimdKernel : public Kernel {
+ public:
+  SimdKernel(std::int64_t target, const std::string& target_name)
+      : target_(target),
+        description_{"builtin:simd/" + target_name, "1",
+                     "tiled online softmax in register blocks, compiled for " + target_name,
+                     scalar_capabilities()} {
+    // no backward pass yet
+    auto& features = description_.capabilities.features;
+    std::erase_if(features, [](Feature feature) {
+      return feature == Feature::backward || feature == Feature::dbias ||
+             feature == Feature::dsink || feature == Feature::dlse;
+    });
+  }
+
+  const KernelDescription& description() const override { return description_; }
+  DeclaredAccuracy accuracy(const Problem& problem) const override {
+    DeclaredAccuracy accuracy = scalar_accuracy(problem, SummaryScope::split);
+    const double scale = scale_value(problem);
+    if (!is_power_of_two(scale)) {
+      accuracy.dot_roundings -= 1;
+      accuracy.scaled_query_error = accuracy.format.unit_roundoff;
+    }
+    accuracy.exp_relative_error = 4 * accuracy.format.unit_roundoff;
+    accuracy.ordered_sums = false;
+    return accuracy;
+  }
+  Status forward(const Problem& problem, const Tiling& tiling,
+                 const ForwardViews& views) const override {
+    if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
+      return status;
+    if (Status status = reject_all_masked(problem); !status.ok()) return status;
+    return simd_forward(target_, {problem, tiling, views});
+  }
+
+ private:
+  std::int64_t target_;
+  KernelDescription description_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Kernel>> make_simd_kernels() {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  for (const std::string& name : target_names())
+    kernels.push_back(std::make_unique<SimdKernel>(find_target(name).value(), name));
+  return kernels;
+}
+
+}  // namespace attest::kernels

@@ -1,0 +1,16 @@
+// One call of a SIMD kernel, as it is handed to the code of a target.
+#pragma once
+
+#include <cstdint>
+
+#include "attest/kernel.hpp"
+
+namespace attest::kernels {
+
+struct SimdForwardCall {
+  const Problem& problem;
+  const Tiling& tiling;
+  const ForwardViews& views;
+};
+
+}  // namespace attest::kernels
