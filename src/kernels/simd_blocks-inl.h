@@ -16,6 +16,7 @@
 
 #include "attest/status.hpp"
 #include "hwy/highway.h"
+#include "kernels/simd_call.hpp"
 
 // Loops of constant length over accumulators are unrolled, or the accumulators live in memory.
 #define ATTEST_UNROLLED _Pragma("GCC unroll 16")
@@ -44,9 +45,8 @@ inline constexpr Index kPanelKeys = kPanelVectors* kLanes<Real>;
 /// Elements from one column of a packed strip of queries to the next.
 template <class Real>
 inline constexpr Index kStripPitch = (kStripRows + kLanes<Real> - 1) / kLanes<Real>* kLanes<Real>;
-/// Keys of the longest tile: K, V and the weights of a strip stay in the second cache.
 template <class Real>
-inline constexpr Index kTileKeys = 1024 / static_cast<Index>(sizeof(Real));
+inline constexpr Index kTileKeys = longest_simd_tile(dtype_of<Real>());
 
 /// scores(i, j) = sum_c q(c, i) k(c, j) for `rows` rows of a strip and one panel, each sum in
 /// ascending order of c, one rounding a term with FMA.

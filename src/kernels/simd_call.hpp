@@ -7,6 +7,11 @@
 
 namespace attest::kernels {
 
+/// Keys of the longest tile: K, V and the weights of a strip stay in the second cache.
+constexpr Index longest_simd_tile(Dtype compute) {
+  return 1024 / static_cast<Index>(size_of(compute));
+}
+
 struct SimdForwardCall {
   const Problem& problem;
   const Tiling& tiling;
