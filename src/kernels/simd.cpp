@@ -1,8 +1,8 @@
 // The SIMD kernels, one for each instruction set that was compiled and that this machine has.
-#include "kernels/simd_dispatch.hpp"
-#include "kernels/simd_forward.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/row_access.hpp"
+#include "kernels/simd_dispatch.hpp"
+#include "kernels/simd_forward.hpp"
 
 namespace attest::kernels {
 namespace {
@@ -32,7 +32,7 @@ class SimdKernel : public Kernel {
     }
     accuracy.exp_relative_error = 4 * accuracy.format.unit_roundoff;
     accuracy.ordered_sums = false;
-    accuracy.longest_tile = longest_simd_tile(problem.compute_dtype());
+    accuracy.longest_tile = longest_simd_tile(problem);
     return accuracy;
   }
   Status forward(const Problem& problem, const Tiling& tiling,

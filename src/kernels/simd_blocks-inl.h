@@ -16,7 +16,6 @@
 
 #include "attest/status.hpp"
 #include "hwy/highway.h"
-#include "kernels/simd_call.hpp"
 
 // Loops of constant length over accumulators are unrolled, or the accumulators live in memory.
 #define ATTEST_UNROLLED _Pragma("GCC unroll 16")
@@ -42,15 +41,13 @@ template <class Real>
 inline constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(Tag<Real>()));
 template <class Real>
 inline constexpr Index kPanelKeys = kPanelVectors* kLanes<Real>;
-/// Elements from one column of a packed strip of queries to the next.
+/// Elements from a row of scores or weights to the next: room for the longest tile.
 template <class Real>
-inline constexpr Index kStripPitch = (kStripRows + kLanes<Real> - 1) / kLanes<Real>* kLanes<Real>;
-template <class Real>
-inline constexpr Index kTileKeys = longest_simd_tile(dtype_of<Real>());
+inline constexpr Index kTileKeys = 256;
 
 /// scores(i, j) = sum_c q(c, i) k(c, j) for `rows` rows of a strip and one panel, each sum in
 /// ascending order of c, one rounding a term with FMA.
-///   q (head_dim x kStripPitch), k (head_dim x kPanelKeys), scores (rows x kTileKeys)
+///   q (head_dim x kStripRows), k (head_dim x kPanelKeys), scores (rows x kTileKeys)
 template <int rows, class Real>
 HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRICT k,
                               Index head_dim, Real* HWY_RESTRICT scores) {
@@ -69,10 +66,9 @@ HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRI
     for (int i = 0; i < rows; ++i) {
       const Vec<Real> query = hn::Set(d, q[i]);
       ATTEST_UNROLLED
-      for (int v = 0; v < kPanelVectors; ++v)
-        sums[i][v] = hn::MulAdd(query, keys[v], sums[i][v]);
+      for (int v = 0; v < kPanelVectors; ++v) sums[i][v] = hn::MulAdd(query, keys[v], sums[i][v]);
     }
-    q += kStripPitch<Real>;
+    q += kStripRows;
     k += kPanelKeys<Real>;
   }
   ATTEST_UNROLLED
@@ -82,6 +78,9 @@ HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRI
       hn::Store(sums[i][v], d, scores + i * kTileKeys<Real> + v * kLanes<Real>);
   }
 }
+
+/// Keys from a row of values to the one that is fetched.
+inline constexpr Index kValuesAhead = 12;
 
 /// What a block of numerators is made from.
 template <class Real>
@@ -94,8 +93,8 @@ struct ValueBlock {
   Real* numerators;  ///< rows x pitch
 };
 
-/// numerators(i, c) = factors(i) numerators(i, c) + sum_j weights(i, j) values(j, c) for `rows` rows
-/// and `vectors` vectors of columns, in ascending order of j.
+/// numerators(i, c) = factors(i) numerators(i, c) + sum_j weights(i, j) values(j, c) for `rows`
+/// rows and `vectors` vectors of columns, in ascending order of j.
 template <int rows, int vectors, class Real>
 HWY_NOINLINE void add_values(const ValueBlock<Real>& block) {
   const Tag<Real> d;
@@ -108,19 +107,21 @@ HWY_NOINLINE void add_values(const ValueBlock<Real>& block) {
     const Vec<Real> factor = hn::Set(d, block.factors[i]);
     ATTEST_UNROLLED
     for (int v = 0; v < vectors; ++v)
-      sums[i][v] =
-          hn::Mul(factor, hn::Load(d, numerators + i * block.pitch + v * kLanes<Real>));
+      sums[i][v] = hn::Mul(factor, hn::Load(d, numerators + i * block.pitch + v * kLanes<Real>));
   }
   for (Index j = 0; j < block.keys; ++j) {
     Vec<Real> columns[vectors];
     ATTEST_UNROLLED
     for (int v = 0; v < vectors; ++v) columns[v] = hn::Load(d, values + v * kLanes<Real>);
+    // V of a tile may be larger than the first cache.
+    ATTEST_UNROLLED
+    for (int v = 0; v < vectors; ++v)
+      __builtin_prefetch(values + kValuesAhead * block.pitch + v * kLanes<Real>);
     ATTEST_UNROLLED
     for (int i = 0; i < rows; ++i) {
       const Vec<Real> weight = hn::Set(d, weights[i * kTileKeys<Real> + j]);
       ATTEST_UNROLLED
-      for (int v = 0; v < vectors; ++v)
-        sums[i][v] = hn::MulAdd(weight, columns[v], sums[i][v]);
+      for (int v = 0; v < vectors; ++v) sums[i][v] = hn::MulAdd(weight, columns[v], sums[i][v]);
     }
     values += block.pitch;
   }

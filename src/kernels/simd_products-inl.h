@@ -19,7 +19,7 @@ namespace attest::kernels::HWY_NAMESPACE {
 /// of that height was compiled: a strip has room for them.
 template <class Real>
 struct StripScores {
-  const Real* q;  ///< head_dim x kStripPitch
+  const Real* q;  ///< head_dim x kStripRows
   const Real* k;  ///< panels of head_dim x kPanelKeys
   Index head_dim;
   Index rows;
@@ -29,8 +29,8 @@ struct StripScores {
 template <int rows, class Real>
 void score_panels(const StripScores<Real>& strip, Index first, Index last) {
   for (Index panel = first; panel < last; ++panel)
-    score_panel<rows>(strip.q, strip.k + panel * strip.head_dim * kPanelKeys<Real>,
-                      strip.head_dim, strip.scores + panel * kPanelKeys<Real>);
+    score_panel<rows>(strip.q, strip.k + panel * strip.head_dim * kPanelKeys<Real>, strip.head_dim,
+                      strip.scores + panel * kPanelKeys<Real>);
 }
 
 template <class Real>

@@ -57,7 +57,7 @@ template <class Real>
 class StripPass {
  public:
   StripPass(const Problem& problem, TileTerms<Real>& terms, Scratch<Real>& scratch)
-      : columns_(problem.head_dim + (problem.qv ? problem.head_dim_v : 0)),
+      : columns_(score_columns(problem)),
         terms_(terms),
         weights_(scratch.weights.at_least(kStripRows * kTileKeys<Real>)) {}
 
@@ -78,8 +78,8 @@ class StripPass {
     score(strip, q, tile, span);
     const Index first = span.begin / kLanes<Real>;
     const Index last = (span.end + kLanes<Real> - 1) / kLanes<Real>;
-    const StripSoftmax<Real> softmax{weights_,       part.row_max, part.row_sum, factors_.data(),
-                                     bits_.data(),   strip.rows,   first,        last};
+    const StripSoftmax<Real> softmax{weights_,     part.row_max, part.row_sum, factors_.data(),
+                                     bits_.data(), strip.rows,   first,        last};
     if (masked) exclude_keys(softmax);
     if (!tile.finite) note_seen(strip.rows, span);
     weigh_strip(softmax);
@@ -122,9 +122,8 @@ class StripPass {
   void add_values_seen(const ValueBlock<Real>& block, Index rows, Index begin) {
     static constexpr Real kOne = 1;
     for (Index i = 0; i < rows; ++i) {
-      ValueBlock<Real> one{block.factors + i,     block.weights + i * kTileKeys<Real>,
-                           block.values,          0,
-                           block.pitch,           block.numerators + i * block.pitch};
+      ValueBlock<Real> one{block.factors + i, block.weights + i * kTileKeys<Real>, block.values, 0,
+                           block.pitch,       block.numerators + i * block.pitch};
       add_columns<1>(one);
       one.factors = &kOne;
       one.keys = 1;

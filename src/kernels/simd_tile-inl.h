@@ -14,11 +14,21 @@
 
 #include "attest/tiling.hpp"
 #include "kernels/input_rows.hpp"
+#include "kernels/simd_call.hpp"
 #include "kernels/simd_convert-inl.h"
 #include "kernels/simd_scratch-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
+
+template <class Ref>
+void prefetch_row(const Ref& tensor, const RowPlace& at) {
+  constexpr Index kLine = 64;
+  const auto* const first = static_cast<const std::byte*>(tensor.data) + row_offset(tensor, at);
+  const Index bytes =
+      tensor.extents[3] * tensor.strides[3] * static_cast<Index>(size_of(tensor.dtype));
+  for (Index byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(first + byte);
+}
 
 /// Rows of k and v of one call as numbers of type Real side by side.
 template <class Real>
@@ -27,9 +37,8 @@ class KeyRows {
   KeyRows(const Problem& problem, const InputTensors& tensors)
       : problem_(problem), places_(problem), inputs_(problem, tensors), tensors_(tensors) {}
 
-  Index key_columns() const {
-    return problem_.head_dim + (problem_.qv ? problem_.head_dim_v : 0);
-  }
+  /// Begins to fetch the row of a query.
+  void prefetch_query(const RowIndex& row) const { prefetch_row(tensors_.q, places_.query(row)); }
   /// The row itself, or a copy of it at `copy`.
   const Real* key(Index b, Index kv_head, Index key, Real* copy) {
     if (problem_.qv || problem_.descales) {
@@ -55,6 +64,9 @@ class KeyRows {
     }
     return stored(tensors_.q, places_.query(row), copy);
   }
+
+  Index columns() const { return score_columns(problem_); }
+  Index columns_v() const { return problem_.head_dim_v; }
 
  private:
   RowPlace place(Index b, Index kv_head, Index key) const {
@@ -92,8 +104,10 @@ struct PackedTile {
 /// Precondition: keys exist, and are at most kTileKeys.
 template <class Real>
 PackedTile<Real> pack_tile(KeyRows<Real>& rows, Index b, Index kv_head, const KeyRange& keys,
-                           Index columns_v, Scratch<Real>& scratch) {
-  const Index columns = rows.key_columns();
+                           Scratch<Real>& scratch) {
+  const Index columns = rows.columns();
+  const Index columns_v = rows.columns_v();
+
   const Index row_pitch = pitch_of<Real>(std::max(columns, columns_v));
   const Index pitch = pitch_of<Real>(columns_v);
   PackedTile<Real> tile{keys, scratch.k.at_least(kTileKeys<Real> * columns),
