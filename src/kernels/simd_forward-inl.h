@@ -33,6 +33,7 @@ class ForwardWorker {
       : problem_(call.problem),
         rows_(call.problem, {call.views.q, call.views.k, call.views.v, call.views.qv}),
         terms_(call.problem, call.views.bias),
+        packer_(rows_, scratch),
         strip_pass_(call.problem, terms_, scratch),
         writer_(call.problem, call.views),
         scratch_(scratch),
@@ -49,7 +50,7 @@ class ForwardWorker {
     const Index row_pitch = pitch_of<Real>(columns);
     // A vector of rows may reach into the next column, or the next strip, which is written later.
     q_ = scratch_.q.at_least(strips * columns * kStripRows + kLanes<Real>);
-    Real* const copies = scratch_.rows.at_least((kPackedRows + 1) * row_pitch);
+    Real* const copies = scratch_.query_rows.at_least((kPackedRows + 1) * row_pitch);
     Real* const zeros = copies + kPackedRows * row_pitch;
     std::fill_n(zeros, columns, Real(0));
     std::array<const Real*, static_cast<std::size_t>(kPackedRows)> rows;
@@ -97,7 +98,8 @@ class ForwardWorker {
   void absorb(const StripRows& block, const VisibleTiles& mask, const KeyRange& keys,
               const Summaries<Real>& part) {
     const Index kv_head = problem_.kv_head(block.first_head);
-    const PackedTile<Real> tile = pack_tile(rows_, block.b, kv_head, keys, scratch_);
+    const KeyTile<Real> tile = block.rows > kStripRows ? packer_.packed(block.b, kv_head, keys)
+                                                       : packer_.stored(block.b, kv_head, keys);
     const Index columns = rows_.columns();
     for (Index first = 0; first < block.rows; first += kStripRows) {
       StripRows strip = block;
@@ -113,6 +115,7 @@ class ForwardWorker {
   const Problem& problem_;
   KeyRows<Real> rows_;
   TileTerms<Real> terms_;
+  TilePacker<Real> packer_;
   StripPass<Real> strip_pass_;
   RowWriter<Real> writer_;
   Scratch<Real>& scratch_;

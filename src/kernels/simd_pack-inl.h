@@ -61,6 +61,17 @@ HWY_INLINE void transpose_columns(Tag<double> d, const double* const* rows, Inde
 
 #endif
 
+/// to(c, j) = rows(j, column + c) for one vector of rows and the columns of 16 bytes or less.
+template <class Real>
+HWY_INLINE void turn_rows(const Real* const* rows, Index column, Index columns, Real* to) {
+#if HWY_TARGET != HWY_SCALAR
+  if (HWY_LIKELY(columns * Index{sizeof(Real)} == 16))
+    return transpose_columns(Tag<Real>(), rows, column, to, kPanelKeys<Real>);
+#endif
+  for (Index c = 0; c < columns; ++c)
+    for (Index j = 0; j < kLanes<Real>; ++j) to[c * kPanelKeys<Real> + j] = rows[j][column + c];
+}
+
 /// to(c, j) = rows(j, c) for one vector of rows; columns are `step` elements apart, and are written
 /// in ascending order, a whole vector each.
 template <class Real>

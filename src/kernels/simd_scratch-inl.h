@@ -66,7 +66,10 @@ struct Scratch {
   AlignedBuffer<Real> q;     ///< strips x head_dim x kStripRows
   AlignedBuffer<Real> k;     ///< panels x head_dim x kPanelKeys
   AlignedBuffer<Real> v;     ///< keys x pitch
-  AlignedBuffer<Real> rows;  ///< a vector of keys of head_dim, and a row of zeros
+  AlignedBuffer<Real> query_rows;  ///< a strip of rows that had to be converted, and zeros
+  AlignedBuffer<Real> key_rows;    ///< the same for a tile
+  AlignedBuffer<Real> value_row;
+  AlignedBuffer<Real> saved;  ///< numerators of a strip
   AlignedBuffer<Real> summaries;
   AlignedBuffer<Real> weights;  ///< kStripRows x kTileKeys
 };
