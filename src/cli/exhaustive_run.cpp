@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 
 namespace attest::cli {
@@ -41,6 +42,19 @@ std::vector<float> results_of(MathFunction function, const std::string& target,
   return y;
 }
 
+bool same_bits(const std::vector<float>& left, const std::vector<float>& right) {
+  return left.size() == right.size() &&
+         (left.empty() || std::memcmp(left.data(), right.data(), left.size() * sizeof(float)) == 0);
+}
+
+/// Of one target.
+struct Results {
+  std::vector<float> known, measured;
+  friend bool operator==(const Results& left, const Results& right) {
+    return same_bits(left.known, right.known) && same_bits(left.measured, right.measured);
+  }
+};
+
 }  // namespace
 
 std::optional<NamedFunction> find_function(std::string_view name) {
@@ -53,11 +67,18 @@ std::vector<ElementaryTally> judge_block(const NamedFunction& function,
                                          const std::vector<std::string>& targets, Index block) {
   const ElementaryArguments arguments =
       reference::evaluate(function.exact, block_arguments(function.function, block));
+  std::vector<Results> results;
   std::vector<ElementaryTally> tallies;
-  for (const std::string& target : targets)
-    tallies.push_back(reference::judge(function.exact, arguments,
-                                       results_of(function.function, target, arguments.known),
-                                       results_of(function.function, target, arguments.measured)));
+  for (const std::string& target : targets) {
+    Results own{results_of(function.function, target, arguments.known),
+                results_of(function.function, target, arguments.measured)};
+    // Targets with the same arithmetic have the same bits, which are judged once.
+    const auto same = std::find(results.begin(), results.end(), own);
+    tallies.push_back(same == results.end()
+                          ? reference::judge(function.exact, arguments, own.known, own.measured)
+                          : tallies[static_cast<std::size_t>(same - results.begin())]);
+    results.push_back(std::move(own));
+  }
   return tallies;
 }
 

@@ -41,7 +41,7 @@ constexpr MathError declared_error(MathFunction function, bool fused) {
   switch (function) {
     case MathFunction::exp:
     case MathFunction::exp_non_positive:
-      if (kFloat) return fused ? MathError{1.28, 0.86} : MathError{1.65, 0.86};
+      if (kFloat) return fused ? MathError{1.29, 0.86} : MathError{1.65, 0.86};
       return fused ? MathError{1.3, 1.4} : MathError{1.75, 1.4};
     case MathFunction::tanh:
       return {kFloat ? 3.0 : 5.0, kNone};
