@@ -24,7 +24,7 @@ namespace {
 using reference::LargestError;
 
 /// Blocks that a thread judges before the state is looked after; some tenths of a second.
-constexpr Index kBlocksAtOnce = 4;
+constexpr Index kBlocksAtOnce = 128;
 
 /// A kill costs at most this much work, and less at the beginning of a run.
 double seconds_between_saves(double elapsed) {

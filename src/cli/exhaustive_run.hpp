@@ -21,8 +21,8 @@ struct NamedFunction {
 
 std::optional<NamedFunction> find_function(std::string_view name);
 
-/// The floats in ascending order of their bit patterns.
-inline constexpr Index kBlockArguments = Index{1} << 20;
+/// The floats in ascending order of their bit patterns; a block stays in the cache.
+inline constexpr Index kBlockArguments = Index{1} << 15;
 inline constexpr Index kBlocks = (Index{1} << 32) / kBlockArguments;
 
 /// One tally a target, of the arguments of the block that are in the function's domain.

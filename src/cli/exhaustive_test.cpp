@@ -161,7 +161,7 @@ void expect_same(const ElementaryTally& left, const ElementaryTally& right) {
 TEST(ExhaustiveRun, ThreadsDoNotChangeWhatIsFound) {
   const NamedFunction function = find_function("exp").value();
   const std::vector<std::string> targets{kernels::target_names().front()};
-  const Index first = (Index{0xc2ae0000} / kBlockArguments);  // near -87, with subnormal results
+  const Index first = Index{0xc2ae0000} / kBlockArguments;  // near -87, results become subnormal
   const auto alone = judge_blocks(function, targets, first, first + 3, 1);
   const auto together = judge_blocks(function, targets, first, first + 3, 3);
   for (std::size_t i = 0; i < 3; ++i) expect_same(alone[i][0], together[i][0]);
