@@ -12,7 +12,7 @@ namespace attest::bench {
 namespace {
 
 constexpr long kRounds = 1'000'000;
-constexpr std::size_t kReadUnit = 1024;
+constexpr std::size_t kReadUnit = 4096;
 
 class FmaCall : public Call {
  public:

@@ -19,7 +19,7 @@ struct FmaLoop {
 /// One an instruction set, the best one first.
 std::vector<FmaLoop> fma_loops();
 
-/// Reads `bytes` bytes once, all of it used; `bytes` is a multiple of 1024.
+/// Reads `bytes` bytes once, all of it used; `bytes` is a multiple of 4096.
 float read_all(const float* data, std::size_t bytes);
 
 /// The best loop, on so many threads at once.

@@ -4,6 +4,7 @@
 #define HWY_TARGET_INCLUDE "bench/limits_simd.cpp"
 #include "hwy/foreach_target.h"  // compiles this file once for each target
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,16 +50,24 @@ FmaFunction* own_fma_loop() {
   return fma_loop;
 }
 
+/// Four places at once, each a little ahead of what the processor fetches by itself: as fast as
+/// anything that was tried.
 float read_loop(const float* data, std::size_t bytes) {
+  constexpr std::size_t streams = 4;
+  constexpr std::size_t ahead = 256;
   const Lanes d;
   const std::size_t n = hn::Lanes(d);
+  const std::size_t part = bytes / sizeof(float) / streams;
   auto a = hn::Zero(d), b = a, c = a, e = a;
-  for (const float* const end = data + bytes / sizeof(float); data < end; data += 4 * n) {
-    a = hn::Add(a, hn::LoadU(d, data));
-    b = hn::Add(b, hn::LoadU(d, data + n));
-    c = hn::Add(c, hn::LoadU(d, data + 2 * n));
-    e = hn::Add(e, hn::LoadU(d, data + 3 * n));
-  }
+  for (std::size_t i = 0; i < part; i += 4 * n)
+    for (std::size_t stream = 0; stream < streams; ++stream) {
+      const float* const at = data + stream * part + i;
+      for (std::size_t line = 0; line < 4; ++line) hwy::Prefetch(at + ahead + line * n);
+      a = hn::Add(a, hn::LoadU(d, at));
+      b = hn::Add(b, hn::LoadU(d, at + n));
+      c = hn::Add(c, hn::LoadU(d, at + 2 * n));
+      e = hn::Add(e, hn::LoadU(d, at + 3 * n));
+    }
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
 }
 

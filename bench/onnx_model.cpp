@@ -31,7 +31,6 @@ class Message {
   std::string text_;
 };
 
-constexpr std::uint64_t kFloat = 1;         // TensorProto.DataType
 constexpr std::uint64_t kIntAttribute = 2;  // AttributeProto.AttributeType
 
 /// ValueInfoProto
@@ -39,7 +38,8 @@ Message value_info(const OnnxTensor& tensor) {
   Message shape;
   for (const Index extent : tensor.extents)
     shape.message(1, Message().number(1, static_cast<std::uint64_t>(extent)));
-  const Message type = Message().number(1, kFloat).message(2, shape);
+  const Message type =
+      Message().number(1, static_cast<std::uint64_t>(tensor.type)).message(2, shape);
   return Message().bytes(1, tensor.name).message(2, Message().message(1, type));
 }
 
@@ -58,18 +58,21 @@ Message opset(const std::string& domain, std::uint64_t version) {
 
 }  // namespace
 
-std::string attention_model(const std::vector<OnnxTensor>& inputs, const OnnxTensor& output,
-                            Index heads, bool causal) {
+std::string model_of(const OnnxNode& node) {
   const std::string domain = "com.microsoft";
-  Message node;   // NodeProto
-  Message graph;  // GraphProto
-  for (const OnnxTensor& input : inputs) {
-    node.bytes(1, input.name);
-    graph.message(11, value_info(input));
+  Message operation;  // NodeProto
+  Message graph;      // GraphProto
+  for (const OnnxTensor& input : node.inputs) {
+    operation.bytes(1, input.name);
+    if (!input.name.empty()) graph.message(11, value_info(input));
   }
-  node.bytes(2, output.name).bytes(4, "MultiHeadAttention").bytes(7, domain);
-  node.message(5, attribute("num_heads", heads)).message(5, attribute("unidirectional", causal));
-  graph.message(1, node).bytes(2, "attention").message(12, value_info(output));
+  for (const OnnxTensor& output : node.outputs) {
+    operation.bytes(2, output.name);
+    graph.message(12, value_info(output));
+  }
+  operation.bytes(4, node.operation).bytes(7, domain);
+  for (const auto& [name, value] : node.attributes) operation.message(5, attribute(name, value));
+  graph.message(1, operation).bytes(2, "attention");
   return Message()  // ModelProto
       .number(1, 8)
       .message(8, opset("", 17))

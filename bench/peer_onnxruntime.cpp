@@ -1,6 +1,10 @@
-// MultiHeadAttention of ONNX Runtime through its C API: one thread, in this process.
-#include <array>
+// Attention operators of ONNX Runtime through its C API: one thread, in this process.
+//
+// MultiHeadAttention is the fast one (its own flash attention) where there is no mask; for a causal
+// mask GroupQueryAttention is, which knows no other.
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "bench/dense_heads.hpp"
 #include "bench/onnx_model.hpp"
@@ -13,7 +17,6 @@ namespace {
 constexpr int kLogErrors = 3;
 constexpr int kDeviceAllocator = 0;
 constexpr int kDefaultMemory = 0;
-constexpr int kFloat = 1;
 
 /// (1, rows, heads * head_dim), as the operator reads q, k and v.
 Buffer rows_of_all_heads(const DenseHeads& heads, const float* from, Index rows) {
@@ -24,6 +27,19 @@ Buffer rows_of_all_heads(const DenseHeads& heads, const float* from, Index rows)
                   from + (h * rows + row) * heads.head_dim,
                   static_cast<std::size_t>(heads.head_dim) * sizeof(float));
   return packed;
+}
+
+Buffer number(Index value) {
+  Buffer buffer(sizeof(std::int32_t));
+  *static_cast<std::int32_t*>(buffer.data()) = static_cast<std::int32_t>(value);
+  return buffer;
+}
+
+/// Both types have four bytes.
+std::size_t bytes_of(const OnnxTensor& tensor) {
+  std::size_t bytes = 4;
+  for (const Index extent : tensor.extents) bytes *= static_cast<std::size_t>(extent);
+  return bytes;
 }
 
 /// The environment and the memory description, one for the process.
@@ -42,14 +58,10 @@ struct Runtime {
 
 class OnnxruntimeCall : public Call {
  public:
-  OnnxruntimeCall(const OnnxruntimeApi& api, const Workload& workload, const DenseHeads& heads)
-      : api_(api),
-        heads_(heads),
-        work_(work_of(workload)),
-        q_(rows_of_all_heads(heads, heads.q, heads.queries)),
-        k_(rows_of_all_heads(heads, heads.k, heads.keys)),
-        v_(rows_of_all_heads(heads, heads.v, heads.keys)),
-        out_(q_.bytes()) {}
+  /// Precondition: the workload is causal where `grouped` is set.
+  OnnxruntimeCall(const OnnxruntimeApi& api, const Workload& workload, const DenseHeads& heads,
+                  bool grouped)
+      : api_(api), heads_(heads), grouped_(grouped), work_(work_of(workload)) {}
   ~OnnxruntimeCall() override {
     for (void* const value : values_)
       if (value != nullptr) api_.function<void(void*)>(OrtPlace::release_value)(value);
@@ -58,34 +70,76 @@ class OnnxruntimeCall : public Call {
 
   Status prepare(const Runtime& runtime) {
     const Index columns = heads_.heads * heads_.head_dim;
-    const std::vector<OnnxTensor> inputs{{"query", {1, heads_.queries, columns}},
-                                         {"key", {1, heads_.keys, columns}},
-                                         {"value", {1, heads_.keys, columns}}};
-    const OnnxTensor output{"output", {1, heads_.queries, columns}};
-    const std::string model = attention_model(inputs, output, heads_.heads, heads_.causal);
-    if (Status status = open(runtime, model); !status.ok()) return status;
-    const std::array<const Buffer*, 4> buffers{&q_, &k_, &v_, &out_};
-    for (std::size_t i = 0; i < 4; ++i)
-      if (Status status = wrap(runtime, *buffers[i], i < 3 ? inputs[i] : output, values_[i]);
-          !status.ok())
-        return status;
+    add({"query", {1, heads_.queries, columns}},
+        rows_of_all_heads(heads_, heads_.q, heads_.queries));
+    OnnxNode node = grouped_ ? grouped_node() : multi_head_node();
+    node.inputs = tensors_;
+    // Past keys and values, which a first call has not.
+    if (grouped_) node.inputs.insert(node.inputs.begin() + 3, 2, OnnxTensor{});
+    inputs_ = tensors_.size();
+    for (const OnnxTensor& output : node.outputs) add(output, Buffer(bytes_of(output)));
+    if (Status status = open(runtime, model_of(node)); !status.ok()) return status;
+    for (std::size_t i = 0; i < tensors_.size(); ++i)
+      if (Status status = wrap(runtime, i); !status.ok()) return status;
     return {};
   }
   Status run() override {
-    static constexpr std::array<const char*, 3> inputs{"query", "key", "value"};
-    static constexpr std::array<const char*, 1> outputs{"output"};
     const void* const no_options = nullptr;
-    return api_.call(OrtPlace::run, session_, no_options, inputs.data(),
-                     static_cast<const void* const*>(values_.data()), inputs.size(), outputs.data(),
-                     outputs.size(), values_.data() + 3);
+    return api_.call(OrtPlace::run, session_, no_options,
+                     static_cast<const char* const*>(names_.data()),
+                     static_cast<const void* const*>(values_.data()), inputs_,
+                     static_cast<const char* const*>(names_.data() + inputs_),
+                     values_.size() - inputs_, values_.data() + inputs_);
   }
   double work() const override { return work_; }
   ConstTensorRef out() override {
     const Extents extents{1, heads_.heads, heads_.queries, heads_.head_dim};
-    return {out_.data(), Dtype::f32, extents, bshd_strides(extents)};
+    return {data_[inputs_], Dtype::f32, extents, bshd_strides(extents)};
   }
 
  private:
+  /// Keys and values as the operator reads them fastest: rows of all heads, or for a single query
+  /// head after head, which saves it a transposition.
+  OnnxNode multi_head_node() {
+    const Extents by_head{1, heads_.heads, heads_.keys, heads_.head_dim};
+    if (heads_.queries == 1) {
+      refer({"key", {by_head.begin(), by_head.end()}}, heads_.k);
+      refer({"value", {by_head.begin(), by_head.end()}}, heads_.v);
+    } else {
+      add_rows_of_keys();
+    }
+    return {"MultiHeadAttention",
+            {},
+            {output()},
+            {{"num_heads", heads_.heads}, {"unidirectional", heads_.causal}}};
+  }
+  OnnxNode grouped_node() {
+    add_rows_of_keys();
+    add({"seqlens_k", {1}, OnnxType::i32}, number(heads_.keys - 1));
+    add({"total_sequence_length", {}, OnnxType::i32}, number(heads_.keys));
+    const std::vector<Index> present{1, heads_.heads, heads_.keys, heads_.head_dim};
+    return {"GroupQueryAttention",
+            {},
+            {output(), {"present_key", present}, {"present_value", present}},
+            {{"num_heads", heads_.heads}, {"kv_num_heads", heads_.heads}}};
+  }
+  OnnxTensor output() const {
+    return {"output", {1, heads_.queries, heads_.heads * heads_.head_dim}};
+  }
+  void add_rows_of_keys() {
+    const std::vector<Index> extents{1, heads_.keys, heads_.heads * heads_.head_dim};
+    add({"key", extents}, rows_of_all_heads(heads_, heads_.k, heads_.keys));
+    add({"value", extents}, rows_of_all_heads(heads_, heads_.v, heads_.keys));
+  }
+  /// A tensor in memory of its own.
+  void add(const OnnxTensor& tensor, Buffer buffer) {
+    buffers_.push_back(std::move(buffer));
+    refer(tensor, buffers_.back().floats());
+  }
+  void refer(const OnnxTensor& tensor, const float* data) {
+    tensors_.push_back(tensor);
+    data_.push_back(data);
+  }
   Status open(const Runtime& runtime, const std::string& model) {
     void* options = nullptr;
     if (Status status = api_.call(OrtPlace::create_session_options, &options); !status.ok())
@@ -98,46 +152,56 @@ class OnnxruntimeCall : public Call {
     api_.function<void(void*)>(OrtPlace::release_session_options)(options);
     return status;
   }
-  Status wrap(const Runtime& runtime, const Buffer& buffer, const OnnxTensor& tensor,
-              void*& value) const {
-    const std::size_t bytes =
-        static_cast<std::size_t>(tensor.extents[1] * tensor.extents[2]) * sizeof(float);
+  Status wrap(const Runtime& runtime, std::size_t number) {
+    const OnnxTensor& tensor = tensors_[number];
+    names_.push_back(tensor.name.c_str());
+    values_.push_back(nullptr);
     return api_.call(OrtPlace::create_tensor_with_data, static_cast<const void*>(runtime.memory),
-                     buffer.data(), bytes, static_cast<const Index*>(tensor.extents.data()),
-                     tensor.extents.size(), kFloat, &value);
+                     static_cast<void*>(const_cast<float*>(data_[number])), bytes_of(tensor),
+                     tensor.extents.data(), tensor.extents.size(), static_cast<int>(tensor.type),
+                     &values_.back());
   }
 
   const OnnxruntimeApi& api_;
   DenseHeads heads_;
+  bool grouped_;
   double work_;
-  Buffer q_;
-  Buffer k_;
-  Buffer v_;
-  Buffer out_;
+  std::size_t inputs_ = 0;
+  std::vector<Buffer> buffers_;
+  std::vector<OnnxTensor> tensors_;  ///< the inputs, then the outputs
+  std::vector<const float*> data_;
+  std::vector<const char*> names_;
+  std::vector<void*> values_;
   void* session_ = nullptr;
-  std::array<void*, 4> values_{};
 };
 
-Prepared prepare(const OnnxruntimeApi& api, const Workload& workload, const Inputs& inputs) {
+Prepared prepare(const OnnxruntimeApi& api, const Workload& workload, const Inputs& inputs,
+                 bool grouped) {
   static const Runtime runtime(api);
   if (!runtime.status.ok()) return runtime.status;
   if (workload.pass != Pass::forward) return not_offered("forward only");
   const auto heads = dense_heads(workload, inputs);
   if (!heads.ok()) return heads.status();
-  auto call = std::make_unique<OnnxruntimeCall>(api, workload, heads.value());
+  if (grouped && !heads.value().causal) return not_offered("causal only");
+  auto call = std::make_unique<OnnxruntimeCall>(api, workload, heads.value(), grouped);
   if (Status status = call->prepare(runtime); !status.ok()) return status;
   return {std::move(call)};
 }
 
+Competitor operator_of(const OnnxruntimeApi& api, const std::string& name, bool grouped) {
+  return {"ONNX Runtime " + api.version() + " " + name, Role::peer,
+          [&api, grouped](const Workload& workload, const Inputs& inputs) {
+            return prepare(api, workload, inputs, grouped);
+          }};
+}
+
 }  // namespace
 
-Result<Competitor> onnxruntime_attention() {
+Result<std::vector<Competitor>> onnxruntime_attention() {
   const auto api = OnnxruntimeApi::load();
   if (!api.ok()) return api.status();
-  return Competitor{"ONNX Runtime " + api.value()->version() + " MultiHeadAttention", Role::peer,
-                    [loaded = api.value()](const Workload& workload, const Inputs& inputs) {
-                      return prepare(*loaded, workload, inputs);
-                    }};
+  return std::vector<Competitor>{operator_of(*api.value(), "MultiHeadAttention", false),
+                                 operator_of(*api.value(), "GroupQueryAttention", true)};
 }
 
 }  // namespace attest::bench
