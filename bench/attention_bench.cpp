@@ -3,8 +3,10 @@
 //   attention_bench [--filter REGEX] [--kernel NAME]... [--quick | --long] [--seconds S]
 //                   [--markdown | --json] [--out FILE]
 //
-// Everything runs in one process in turns; a kernel that breaks its bound gets no row.
+// Everything runs in one process in turns. A kernel that breaks its bound gets no row, and the exit
+// code is then 1; 2 is wrong use.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -155,7 +157,9 @@ int run_all(const std::vector<Workload>& all, const Options& options) {
     sink.add(options.json ? "" : render_table(report.tables.back(), format));
   }
   sink.add(options.json ? render_json(report) : render_end(report, format));
-  return sink.finish() ? 0 : fail("cannot write the output");
+  if (!sink.finish()) return fail("cannot write the output");
+  const auto violated = [](const WorkloadTable& table) { return table.violated; };
+  return std::any_of(report.tables.begin(), report.tables.end(), violated) ? 1 : 0;
 }
 
 int run(int count, char** arguments) {

@@ -58,10 +58,8 @@ struct Runtime {
 
 class OnnxruntimeCall : public Call {
  public:
-  /// Precondition: the workload is causal where `grouped` is set.
-  OnnxruntimeCall(const OnnxruntimeApi& api, const Workload& workload, const DenseHeads& heads,
-                  bool grouped)
-      : api_(api), heads_(heads), grouped_(grouped), work_(work_of(workload)) {}
+  OnnxruntimeCall(const OnnxruntimeApi& api, const Workload& workload, const DenseHeads& heads)
+      : api_(api), heads_(heads), work_(work_of(workload)) {}
   ~OnnxruntimeCall() override {
     for (void* const value : values_)
       if (value != nullptr) api_.function<void(void*)>(OrtPlace::release_value)(value);
@@ -72,10 +70,10 @@ class OnnxruntimeCall : public Call {
     const Index columns = heads_.heads * heads_.head_dim;
     add({"query", {1, heads_.queries, columns}},
         rows_of_all_heads(heads_, heads_.q, heads_.queries));
-    OnnxNode node = grouped_ ? grouped_node() : multi_head_node();
+    OnnxNode node = heads_.causal ? grouped_node() : multi_head_node();
     node.inputs = tensors_;
     // Past keys and values, which a first call has not.
-    if (grouped_) node.inputs.insert(node.inputs.begin() + 3, 2, OnnxTensor{});
+    if (heads_.causal) node.inputs.insert(node.inputs.begin() + 3, 2, OnnxTensor{});
     inputs_ = tensors_.size();
     for (const OnnxTensor& output : node.outputs) add(output, Buffer(bytes_of(output)));
     if (Status status = open(runtime, model_of(node)); !status.ok()) return status;
@@ -108,10 +106,7 @@ class OnnxruntimeCall : public Call {
     } else {
       add_rows_of_keys();
     }
-    return {"MultiHeadAttention",
-            {},
-            {output()},
-            {{"num_heads", heads_.heads}, {"unidirectional", heads_.causal}}};
+    return {"MultiHeadAttention", {}, {output()}, {{"num_heads", heads_.heads}}};
   }
   OnnxNode grouped_node() {
     add_rows_of_keys();
@@ -164,7 +159,6 @@ class OnnxruntimeCall : public Call {
 
   const OnnxruntimeApi& api_;
   DenseHeads heads_;
-  bool grouped_;
   double work_;
   std::size_t inputs_ = 0;
   std::vector<Buffer> buffers_;
@@ -175,33 +169,26 @@ class OnnxruntimeCall : public Call {
   void* session_ = nullptr;
 };
 
-Prepared prepare(const OnnxruntimeApi& api, const Workload& workload, const Inputs& inputs,
-                 bool grouped) {
+Prepared prepare(const OnnxruntimeApi& api, const Workload& workload, const Inputs& inputs) {
   static const Runtime runtime(api);
   if (!runtime.status.ok()) return runtime.status;
   if (workload.pass != Pass::forward) return not_offered("forward only");
   const auto heads = dense_heads(workload, inputs);
   if (!heads.ok()) return heads.status();
-  if (grouped && !heads.value().causal) return not_offered("causal only");
-  auto call = std::make_unique<OnnxruntimeCall>(api, workload, heads.value(), grouped);
+  auto call = std::make_unique<OnnxruntimeCall>(api, workload, heads.value());
   if (Status status = call->prepare(runtime); !status.ok()) return status;
   return {std::move(call)};
 }
 
-Competitor operator_of(const OnnxruntimeApi& api, const std::string& name, bool grouped) {
-  return {"ONNX Runtime " + api.version() + " " + name, Role::peer,
-          [&api, grouped](const Workload& workload, const Inputs& inputs) {
-            return prepare(api, workload, inputs, grouped);
-          }};
-}
-
 }  // namespace
 
-Result<std::vector<Competitor>> onnxruntime_attention() {
+Result<Competitor> onnxruntime_attention() {
   const auto api = OnnxruntimeApi::load();
   if (!api.ok()) return api.status();
-  return std::vector<Competitor>{operator_of(*api.value(), "MultiHeadAttention", false),
-                                 operator_of(*api.value(), "GroupQueryAttention", true)};
+  return Competitor{"ONNX Runtime " + api.value()->version(), Role::peer,
+                    [loaded = api.value()](const Workload& workload, const Inputs& inputs) {
+                      return prepare(*loaded, workload, inputs);
+                    }};
 }
 
 }  // namespace attest::bench

@@ -16,12 +16,11 @@ std::vector<Competitor> all_peers(std::vector<std::string>& absent) {
   absent.emplace_back("oneDNN: not found by CMake (Debian: libdnnl-dev)");
 #endif
   auto onnxruntime = onnxruntime_attention();
-  if (onnxruntime.ok()) {
-    for (Competitor& each : onnxruntime.value()) peers.push_back(std::move(each));
-  } else {
+  if (onnxruntime.ok())
+    peers.push_back(std::move(onnxruntime.value()));
+  else
     absent.push_back("ONNX Runtime: " + onnxruntime.status().message() +
                      " (npm: onnxruntime-node)");
-  }
   return peers;
 }
 

@@ -32,6 +32,7 @@ struct WorkloadTable {
   Index keys = 0;
   std::vector<Row> rows;
   std::vector<std::string> notes;  ///< who has no row, and why
+  bool violated = false;           ///< a subject has no row because of its results
 };
 
 struct Report {

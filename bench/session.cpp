@@ -17,6 +17,9 @@ namespace {
 /// A call that would take this many times the seconds given to all of its repetitions is left out.
 constexpr double kTooSlow = 20;
 
+/// Begins the reason of whoever computed something wrong.
+const std::string kNoRow = "no row: ";
+
 struct Entrant {
   Competitor competitor;
   std::unique_ptr<Call> call;
@@ -31,6 +34,7 @@ using Entrants = std::vector<Entrant>;
 struct Absence {
   std::string who;
   std::string reason;
+  Role role = Role::peer;
 };
 using Absences = std::vector<Absence>;
 
@@ -40,7 +44,7 @@ void leave_out(Entrants& entrants, Absences& absences, Why&& why) {
   std::erase_if(entrants, [&](Entrant& entrant) {
     const std::string reason = why(entrant);
     if (reason.empty()) return false;
-    absences.push_back({entrant.competitor.name, reason});
+    absences.push_back({entrant.competitor.name, reason, entrant.competitor.role});
     return true;
   });
 }
@@ -71,12 +75,13 @@ void judge(Entrants& entrants, Judge&& judge_them) {
       if (each.competitor == &entrant.competitor) entrant.worst = each.worst;
 }
 
+/// Other libraries may exceed a bound that they never declared.
 void leave_out_wrong(Entrants& entrants, Absences& absences) {
   leave_out(entrants, absences, [](const Entrant& entrant) -> std::string {
     if (!entrant.judged) return {};
-    if (!std::isfinite(entrant.worst)) return "no row: not a number, or no bound";
+    if (!std::isfinite(entrant.worst)) return kNoRow + "not a number, or no bound";
     if (entrant.competitor.role == Role::subject && entrant.worst > 1)
-      return fmt::format("no row: error {:.3g} times its bound", entrant.worst);
+      return kNoRow + fmt::format("error {:.3g} times its bound", entrant.worst);
     return {};
   });
 }
@@ -214,6 +219,9 @@ WorkloadTable run_workload(const Workload& workload, const Field& field,
     table.rows.push_back(row_of(entrants[i], times[i], table.by_wall));
   compare(entrants, table.rows);
   table.notes = joined(absences);
+  table.violated = std::any_of(absences.begin(), absences.end(), [](const Absence& absence) {
+    return absence.role == Role::subject && absence.reason.starts_with(kNoRow);
+  });
   note_ratios(table.rows, table.notes);
   entrants.clear();
   for (Row& row : table.rows)
