@@ -85,28 +85,30 @@ std::string sizes_flag(const Options& options) {
 /// Where the tables go: standard output, or a file that is complete or not there.
 class Sink {
  public:
-  explicit Sink(std::string path) : path_(std::move(path)) {}
+  explicit Sink(std::string path) : path_(std::move(path)) {
+    if (!path_.empty()) draft_.open(path_ + ".part");
+  }
+  /// False where the file cannot be written, which is known before anything is timed.
+  bool good() const { return path_.empty() || draft_; }
   void add(const std::string& text) {
-    text_ += text;
     if (path_.empty()) {
       std::cout << text << std::flush;
     } else {
+      draft_ << text;
       std::cerr << "." << std::flush;
     }
   }
   /// False when something could not be written.
-  bool finish() const {
+  bool finish() {
     if (path_.empty()) return static_cast<bool>(std::cout.flush());
     std::cerr << "\n";
-    const std::string draft = path_ + ".part";
-    std::ofstream file(draft);
-    file << text_ << std::flush;
-    return file && std::rename(draft.c_str(), path_.c_str()) == 0;
+    draft_.close();
+    return draft_ && std::rename((path_ + ".part").c_str(), path_.c_str()) == 0;
   }
 
  private:
   std::string path_;
-  std::string text_;
+  std::ofstream draft_;
 };
 
 Result<Field> field_of(const Options& options, std::vector<std::string>& notes) {
@@ -143,6 +145,8 @@ int run_all(const std::vector<Workload>& all, const Options& options) {
   const Format format = options.json       ? Format::json
                         : options.markdown ? Format::markdown
                                            : Format::text;
+  Sink sink(options.out);
+  if (!sink.good()) return fail("cannot write " + options.out);
   Report report;
   const auto field = field_of(options, report.notes);
   if (!field.ok()) return fail(field.status().message());
@@ -150,7 +154,6 @@ int run_all(const std::vector<Workload>& all, const Options& options) {
   for (auto& limit : measured_limits()) report.header.push_back(std::move(limit));
   const SessionOptions session{
       {options.seconds, options.repetitions}, !options.no_memory, sizes_flag(options)};
-  Sink sink(options.out);
   if (!options.json) sink.add(render_header(report, format));
   for (const Workload& workload : all) {
     report.tables.push_back(run_workload(workload, field.value(), session));
@@ -181,8 +184,8 @@ int run(int count, char** arguments) {
   if (all.empty()) return fail("--filter: no workload has '" + options.filter + "' in its name");
   if (!options.memory_of.empty()) return print_memory(all, options);
   if (!options.list) return run_all(all, options);
-  for (const Workload& workload : all) std::printf("%s\n", workload.name.c_str());
-  return 0;
+  for (const Workload& workload : all) std::cout << workload.name << "\n";
+  return std::cout.flush() ? 0 : fail("cannot write the output");
 }
 
 }  // namespace

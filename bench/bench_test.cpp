@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -45,7 +46,8 @@ TEST(Workloads, HaveNamesOfTheirOwnAndValidProblems) {
 
 TEST(Workloads, TheBlockMaskLeavesATenthOfTheBlocks) {
   const Workload workload = named(Sizes::full, "blocks10/d64/T4096");
-  const std::vector<bool>& blocks = workload.problem.mask.blocks->visible;
+  const std::vector<bool> blocks = workload.problem.mask.blocks.value_or(BlockMask{}).visible;
+  ASSERT_EQ(blocks.size(), 32U * 32U);
   EXPECT_EQ(std::count(blocks.begin(), blocks.end(), true),
             static_cast<std::ptrdiff_t>(blocks.size() / 10));
   EXPECT_TRUE(without_mask(workload).problem.mask.none());
@@ -85,8 +87,9 @@ class Session : public testing::Test {
     return run_workload(named(Sizes::tiny, workload), {{&kernel}, {}}, options);
   }
   static std::vector<std::string> competitors_of(const WorkloadTable& table) {
-    std::vector<std::string> names;
-    for (const Row& row : table.rows) names.push_back(row.competitor);
+    std::vector<std::string> names(table.rows.size());
+    std::transform(table.rows.begin(), table.rows.end(), names.begin(),
+                   [](const Row& row) { return row.competitor; });
     return names;
   }
 };
@@ -96,9 +99,9 @@ TEST_F(Session, AKernelWithinItsBoundGetsARowWithShareAndError) {
   ASSERT_THAT(competitors_of(table), Contains("builtin:textbook"));
   const Row& row = table.rows.back();
   EXPECT_GT(row.rate.median, 0);
-  ASSERT_TRUE(row.worst && row.share_of_limit);
-  EXPECT_GT(*row.worst, 0);
-  EXPECT_LE(*row.worst, 1);
+  EXPECT_TRUE(row.share_of_limit);
+  EXPECT_GT(row.worst.value_or(0), 0);
+  EXPECT_LE(row.worst.value_or(2), 1);
   EXPECT_FALSE(table.violated);
 }
 

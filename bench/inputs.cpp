@@ -1,8 +1,6 @@
 #include "bench/inputs.hpp"
 
-#include <cstdlib>
-#include <cstring>
-#include <new>
+#include <memory>
 
 #include "attest/element.hpp"
 #include "attest/random.hpp"
@@ -34,13 +32,9 @@ void fill(const TensorRef& tensor, std::uint64_t seed) {
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes)
-    : bytes_((bytes + kLine - 1) / kLine * kLine), data_(std::aligned_alloc(kLine, bytes_)) {
-  if (!data_) throw std::bad_alloc();
-  std::memset(data_.get(), 0, bytes_);
-}
-
-void Buffer::Free::operator()(void* at) const {
-  std::free(at);
+    : bytes_((bytes + kLine - 1) / kLine * kLine), memory_(bytes_ + kLine), data_(memory_.data()) {
+  std::size_t space = memory_.size();
+  std::align(kLine, bytes_, data_, space);
 }
 
 Dense::Dense(const Layout& layout, Dtype dtype, const Extents& extents)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <vector>
 
 #include "attest/problem.hpp"
 #include "attest/tensor_view.hpp"
@@ -15,16 +15,20 @@ namespace attest::bench {
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes);
-  void* data() const { return data_.get(); }
-  float* floats() const { return static_cast<float*>(data_.get()); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  Buffer(Buffer&&) = default;
+  Buffer& operator=(Buffer&&) = default;
+  ~Buffer() = default;
+
+  void* data() const { return data_; }
+  float* floats() const { return static_cast<float*>(data_); }
   std::size_t bytes() const { return bytes_; }
 
  private:
-  struct Free {
-    void operator()(void* at) const;
-  };
   std::size_t bytes_;
-  std::unique_ptr<void, Free> data_;
+  std::vector<std::byte> memory_;
+  void* data_;
 };
 
 /// Dense in the order of the problem's layout.

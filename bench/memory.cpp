@@ -12,14 +12,23 @@
 namespace attest::bench {
 namespace {
 
-/// A field of /proc/self/status in bytes.
-std::optional<double> status_bytes(const std::string& field) {
-  std::ifstream file("/proc/self/status");
+/// A field of a file of /proc/self in bytes.
+std::optional<double> field_bytes(const char* path, const std::string& field) {
+  std::ifstream file(path);
   for (std::string word; file >> word;) {
     double kibibytes = 0;
     if (word == field + ":" && file >> kibibytes) return kibibytes * 1024;
   }
   return std::nullopt;
+}
+
+std::optional<double> status_bytes(const std::string& field) {
+  return field_bytes("/proc/self/status", field);
+}
+
+/// Counted page by page; the fields of the status may be some hundred KiB off.
+std::optional<double> anonymous_bytes() {
+  return field_bytes("/proc/self/smaps_rollup", "Anonymous");
 }
 
 /// Makes the peak of the resident memory what is resident now.
@@ -38,6 +47,7 @@ std::optional<std::string> output_of(std::vector<std::string> words) {
     close(ends[0]);
     close(ends[1]);
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     execv(arguments[0], arguments.data());
@@ -61,13 +71,15 @@ std::optional<double> first_call_bytes(Call& call) {
   if (!reset_peak()) return std::nullopt;
   const auto before = status_bytes("VmRSS");
   const auto files_before = status_bytes("RssFile");
-  if (!before || !files_before || !call.run().ok()) return std::nullopt;
+  const auto kept_before = anonymous_bytes();
+  if (!before || !files_before || !kept_before || !call.run().ok()) return std::nullopt;
   const auto peak = status_bytes("VmHWM");
   const auto files = status_bytes("RssFile");
-  if (!peak || !files) return std::nullopt;
+  const auto kept = anonymous_bytes();
+  if (!peak || !files || !kept) return std::nullopt;
   // What the call loads of program files counts as code, not as memory of the call.
   const double risen = (*peak - *before) - (*files - *files_before);
-  return std::max(risen, 0.0) + call.workspace_bytes();
+  return std::max({risen, *kept - *kept_before, 0.0}) + call.workspace_bytes();
 }
 
 std::optional<double> first_call_bytes_apart(const std::string& workload,

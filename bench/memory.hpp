@@ -9,8 +9,9 @@
 namespace attest::bench {
 
 /// Runs a call that was never run before in this process; bytes by which the peak of the resident
-/// memory rose beyond what was resident before (VmHWM, without pages of files), and the workspace
-/// that was prepared for it. Nothing where the system does not say, or where the call fails.
+/// memory rose beyond what was resident before (VmHWM, without pages of files; at least what the
+/// call keeps), and the workspace that was prepared for it. Nothing where the system does not say,
+/// or where the call fails.
 std::optional<double> first_call_bytes(Call& call);
 
 /// The same in a new process, so that neither scratch kept from earlier calls nor freed memory

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
+#include <optional>
 
 namespace attest::bench {
 namespace {
@@ -50,8 +50,8 @@ Status OnnxruntimeApi::checked(void* status) const {
 }
 
 Result<const OnnxruntimeApi*> OnnxruntimeApi::load() {
-  static std::unique_ptr<const OnnxruntimeApi> loaded;
-  if (loaded) return loaded.get();
+  static std::optional<const OnnxruntimeApi> loaded;
+  if (loaded) return &*loaded;
   const auto absent = [](std::string why) {
     return Status{StatusCode::unsupported, std::move(why)};
   };
@@ -64,8 +64,7 @@ Result<const OnnxruntimeApi*> OnnxruntimeApi::load() {
   const Base* const base = reinterpret_cast<const Base* (*)()>(entry)();
   void* const* const table = base->get_api(kApiVersion);
   if (table == nullptr) return absent(path + " has no version 1 of its API");
-  loaded.reset(new OnnxruntimeApi(table, base->get_version()));
-  return loaded.get();
+  return &loaded.emplace(OnnxruntimeApi(table, base->get_version()));
 }
 
 }  // namespace attest::bench

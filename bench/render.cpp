@@ -119,6 +119,14 @@ std::string growth(const Report& report, Format format) {
   return laid_out(lines, format);
 }
 
+constexpr const char* kLegend =
+    "rates and ms by CPU time of the calling thread (wall: by the wall clock; two threads: all by\n"
+    "it), medians of repetitions in turns; of limit: of the FMA peak or the read rate in the same\n"
+    "table; x best peer: of the best complete attention of another library; extra memory: rise of\n"
+    "the peak resident memory in the first call of a new process, and prepared scores; worst\n"
+    "err/bound: a kernel by the accuracy that it declares, others by that of plain f32 "
+    "arithmetic\n";
+
 }  // namespace
 
 std::string render_header(const Report& report, Format format) {
@@ -126,7 +134,7 @@ std::string render_header(const Report& report, Format format) {
   for (const auto& [name, value] : report.header)
     text += format == Format::markdown ? fmt::format("- {}: {}\n", name, value)
                                        : fmt::format("{:<22} {}\n", name, value);
-  return text + "\n" + note_lines(report.notes, format);
+  return text + "\n" + kLegend + "\n" + note_lines(report.notes, format);
 }
 
 std::string render_table(const WorkloadTable& table, Format format) {

@@ -118,6 +118,8 @@ void leave_out_slow(Entrants& entrants, const Workload& workload, double seconds
 Row row_of(const Entrant& entrant, const std::vector<Repetition>& repetitions, bool by_wall) {
   std::vector<double> seconds;
   std::vector<double> wall;
+  seconds.reserve(repetitions.size());
+  wall.reserve(repetitions.size());
   for (const Repetition& repetition : repetitions) {
     seconds.push_back(by_wall ? repetition.wall : repetition.cpu);
     wall.push_back(repetition.wall);
@@ -213,6 +215,7 @@ WorkloadTable run_workload(const Workload& workload, const Field& field,
     leave_out_wrong(entrants, absences);
   }
   std::vector<Call*> calls;
+  calls.reserve(entrants.size());
   for (const Entrant& entrant : entrants) calls.push_back(entrant.call.get());
   const auto times = measure_in_turns(calls, options.effort);
   for (std::size_t i = 0; i < entrants.size(); ++i)

@@ -60,6 +60,7 @@ int bench_command(const BenchOptions& options) {
   std::vector<std::string> words = words_of(options);
   words.insert(words.begin(), program.string());
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   if (std::fflush(stdout) != 0) return usage("cannot write the output");
