@@ -45,8 +45,8 @@ double share(const Enclosure& exact, double value, double bound) {
 }
 
 void judge_row(const Problem& problem, const RowFacts& facts, const RowIndex& row, Judged& judged) {
-  const RowBound bound =
-      error_bound(accuracy_of(*judged.competitor, problem), facts, {}, problem.seq_kv);
+  const RowBound bound = error_bound(accuracy_of(*judged.competitor, problem), facts,
+                                     free_tiling(problem), problem.seq_kv);
   const ConstTensorRef out = judged.call->out();
   for (Index c = 0; c < problem.head_dim_v; ++c) {
     const auto column = static_cast<std::size_t>(c);
@@ -68,9 +68,10 @@ void judge_rows(const Problem& problem, const Inputs& inputs, const std::vector<
                 std::vector<Judged>& judged) {
   const DeclaredAccuracy plain = plain_accuracy(problem);
   for (const RowIndex& row : rows) {
-    const auto exact = reference::certify_row(
-        oracle_inputs(problem, inputs), row,
-        [&](const RowFacts& facts) { return error_bound(plain, facts, {}, problem.seq_kv); });
+    const auto exact =
+        reference::certify_row(oracle_inputs(problem, inputs), row, [&](const RowFacts& facts) {
+          return error_bound(plain, facts, free_tiling(problem), problem.seq_kv);
+        });
     for (Judged& each : judged) {
       if (!exact || exact->contradiction)
         raise(each.worst, std::numeric_limits<double>::quiet_NaN());
@@ -94,8 +95,9 @@ std::vector<RowBound> forward_bounds(const Competitor& competitor, const Problem
   std::vector<RowBound> bounds;
   for (Index query = 0; query < problem.seq_q; ++query) {
     const auto exact = reference::certify_row(
-        oracle_inputs(problem, inputs), {0, 0, query},
-        [&](const RowFacts& facts) { return error_bound(accuracy, facts, {}, problem.seq_kv); });
+        oracle_inputs(problem, inputs), {0, 0, query}, [&](const RowFacts& facts) {
+          return error_bound(accuracy, facts, free_tiling(problem), problem.seq_kv);
+        });
     bounds.push_back(exact ? exact->bound : RowBound{});
   }
   return bounds;

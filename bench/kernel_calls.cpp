@@ -25,6 +25,7 @@ class ForwardCall : public Call {
       : kernel_(kernel),
         workload_(std::move(workload)),
         threads_(threads),
+        tiling_(free_tiling(problem())),
         out_(problem().layout, problem().out_dtype(), problem().out_extents()),
         lse_(problem().layout, problem().compute_dtype(), problem().lse_extents()) {
     views_.q = read_only(inputs.q.ref());
@@ -35,7 +36,7 @@ class ForwardCall : public Call {
   }
   Status run() override {
     use_threads(threads_);
-    return kernel_.forward(problem(), {}, views_);
+    return kernel_.forward(problem(), tiling_, views_);
   }
   double work() const override { return work_of(workload_); }
   ConstTensorRef out() override { return read_only(out_.ref()); }
@@ -45,6 +46,7 @@ class ForwardCall : public Call {
   const Kernel& kernel_;
   Workload workload_;
   int threads_;
+  Tiling tiling_;
   Dense out_;
   Dense lse_;
   ForwardViews views_;
@@ -71,7 +73,7 @@ class BackwardCall : public ForwardCall {
   Status prepare() { return ForwardCall::run(); }
   Status run() override {
     use_threads(threads_);
-    return kernel_.backward(problem(), {}, gradient_views_);
+    return kernel_.backward(problem(), tiling_, gradient_views_);
   }
   std::vector<ConstTensorRef> gradients() override {
     return {read_only(dq_.ref()), read_only(dk_.ref()), read_only(dv_.ref())};

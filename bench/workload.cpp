@@ -154,6 +154,10 @@ double work_of(const Workload& workload) {
   return 2 * products * pairs * number(problem.head_dim);
 }
 
+Tiling free_tiling(const Problem& problem) {
+  return {.tile_q = problem.seq_q, .tile_kv = problem.seq_kv, .splits = {}, .merge = {}};
+}
+
 std::vector<Workload> workloads(Sizes sizes, const std::regex& filter) {
   Table table;
   if (sizes == Sizes::tiny)

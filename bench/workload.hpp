@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attest/problem.hpp"
+#include "attest/tiling.hpp"
 
 namespace attest::bench {
 
@@ -24,6 +25,9 @@ struct Workload {
 /// Useful flops, or bytes, of one call. A causal mask counts half of the square, a block mask its
 /// share of it.
 double work_of(const Workload& workload);
+
+/// Tiles as long as they can be: a kernel cuts them where shorter ones are faster.
+Tiling free_tiling(const Problem& problem);
 
 enum class Sizes { tiny, quick, full, long_run };
 
