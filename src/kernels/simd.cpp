@@ -3,6 +3,7 @@
 #include "kernels/row_access.hpp"
 #include "kernels/simd_dispatch.hpp"
 #include "kernels/simd_forward.hpp"
+#include "kernels/simd_math_accuracy.hpp"
 #include "kernels/simd_summary.hpp"
 
 namespace attest::kernels {
@@ -31,7 +32,16 @@ class SimdKernel : public Kernel {
       accuracy.dot_roundings -= 1;
       accuracy.scaled_query_error = accuracy.format.unit_roundoff;
     }
-    accuracy.exp_relative_error = 4 * accuracy.format.unit_roundoff;
+    with_real_type(problem.compute_dtype(), [&](auto real) {
+      using Real = decltype(real);
+      const double u = accuracy.format.unit_roundoff;
+      const bool fused = has_fused_multiply_add(target_);
+      const MathError exp = declared_error<Real>(MathFunction::exp_non_positive, fused);
+      accuracy.exp_relative_error = exp.relative * u;
+      accuracy.exp_absolute_error = exp.subnormal * 2 * accuracy.format.rounding_underflow;
+      if (problem.softcap != 0)
+        accuracy.tanh_relative_error = declared_error<Real>(MathFunction::tanh, fused).relative * u;
+    });
     accuracy.ordered_sums = false;
     accuracy.longest_tile = longest_simd_tile(problem);
     return accuracy;
