@@ -13,6 +13,7 @@ class SimdKernel : public Kernel {
  public:
   SimdKernel(std::int64_t target, const std::string& target_name)
       : target_(target),
+        fused_(has_fused_multiply_add(target_name).value()),
         description_{"builtin:simd/" + target_name, "1",
                      "tiled online softmax in register blocks, compiled for " + target_name,
                      scalar_capabilities()} {
@@ -35,7 +36,7 @@ class SimdKernel : public Kernel {
     with_real_type(problem.compute_dtype(), [&](auto real) {
       using Real = decltype(real);
       const double u = accuracy.format.unit_roundoff;
-      const bool fused = has_fused_multiply_add(target_);
+      const bool fused = fused_;
       const MathError exp = declared_error<Real>(MathFunction::exp_non_positive, fused);
       accuracy.exp_relative_error = exp.relative * u;
       accuracy.exp_absolute_error = exp.subnormal * 2 * accuracy.format.rounding_underflow;
@@ -74,6 +75,7 @@ class SimdKernel : public Kernel {
 
  private:
   std::int64_t target_;
+  bool fused_;
   KernelDescription description_;
   std::unique_ptr<SummaryOps<float>> ops_f32_ = simd_summary_ops_f32(target_);
   std::unique_ptr<SummaryOps<double>> ops_f64_ = simd_summary_ops_f64(target_);
