@@ -122,12 +122,25 @@ TileClass VisibleTiles::tile_class(const KeyRange& queries, const KeyRange& keys
   return found;
 }
 
+TileBits VisibleTiles::in_blocks(Index query, const KeyRange& keys) const {
+  const BlockMask& blocks = *problem_.mask.blocks;
+  TileBits bits;
+  const Index row = query / blocks.block_q * blocks.columns;
+  for (Index column = keys.begin / blocks.block_kv; column * blocks.block_kv < keys.end; ++column) {
+    if (!blocks.visible[static_cast<std::size_t>(row + column)]) continue;
+    const Index begin = std::max(column * blocks.block_kv, keys.begin);
+    const Index end = std::min(saturated_sum(column * blocks.block_kv, blocks.block_kv), keys.end);
+    bits.set(begin - keys.begin, end - keys.begin);
+  }
+  return bits;
+}
+
+/// The parts that are asked pair by pair.
 bool VisibleTiles::listed(Index query, Index key) const {
   const Mask& mask = problem_.mask;
   const auto at = [](Index index) { return static_cast<std::size_t>(index); };
   if (mask.segments && mask.segments->q[at(query)] != mask.segments->k[at(key)]) return false;
   if (mask.bits && !mask.bits->at(query, key)) return false;
-  if (mask.blocks && !mask.blocks->at(query, key)) return false;
   return !mask.additive ||
          mask.additive->at(query, key) != -std::numeric_limits<double>::infinity();
 }
@@ -140,8 +153,11 @@ TileBits VisibleTiles::row(Index query, const KeyRange& keys) const {
   };
   add(visible.begin, visible.end);
   add(visible.keep_begin, visible.keep_end);
-  if (!lists_) return bits;
-  for (Index key = keys.begin; key < std::min(keys.end, key_length_); ++key)
+  const Mask& mask = problem_.mask;
+  const KeyRange existing{keys.begin, std::min(keys.end, key_length_)};
+  if (mask.blocks) bits.keep(in_blocks(query, existing));
+  if (!mask.segments && !mask.bits && !mask.additive) return bits;
+  for (Index key = existing.begin; key < existing.end; ++key)
     if (bits.at(key - keys.begin) && !listed(query, key)) bits.clear(key - keys.begin);
   return bits;
 }

@@ -28,6 +28,9 @@ struct TileBits {
   void put(Index begin, std::uint64_t bits) {
     words[static_cast<std::size_t>(begin / 64)] |= bits << (begin % 64);
   }
+  void keep(const TileBits& others) {
+    for (std::size_t word = 0; word < words.size(); ++word) words[word] &= others.words[word];
+  }
   void clear(Index key) {
     words[static_cast<std::size_t>(key / 64)] &= ~(std::uint64_t{1} << (key % 64));
   }
@@ -54,12 +57,13 @@ class VisibleTiles {
   TileClass class_of_runs(const KeyRange& queries, const KeyRange& keys) const;
   TileClass class_of_blocks(const KeyRange& queries, const KeyRange& keys) const;
   TileClass class_of_segments(const KeyRange& queries, const KeyRange& keys) const;
+  TileBits in_blocks(Index query, const KeyRange& keys) const;
   bool listed(Index query, Index key) const;
 
   const Problem& problem_;
   Index key_length_;
   Index offset_;
-  bool lists_;  ///< has parts that are asked key by key
+  bool lists_;  ///< has parts that are not intervals
 };
 
 }  // namespace attest::kernels
