@@ -26,7 +26,7 @@ struct ElementaryError {
 ElementaryError exact_error(Elementary function, float x, float result);
 ElementaryError exact_error(Elementary function, double x, double result);
 
-/// A largest error, and the first argument that has it.
+/// A largest error and its argument. No other argument has one that is larger by kErrorResolution.
 struct LargestError {
   double error = 0;
   float x = 0;
@@ -35,6 +35,9 @@ struct LargestError {
 
 /// Errors below this are not told apart: no function that is worth a search stays below it.
 inline constexpr double kSmallError = 0.25;
+
+/// Ulp or u. Where many arguments have almost the same error, MPFR need not order them all.
+inline constexpr double kErrorResolution = 0x1p-20;
 
 /// What is known of some arguments.
 struct ElementaryTally {

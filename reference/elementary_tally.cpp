@@ -114,7 +114,7 @@ class MeasuredResults {
  private:
   void judge_run(std::size_t first, std::size_t last, ElementaryTally& tally) const {
     Errors at_most;
-    Errors at_least{tally.ulp.error, tally.relative.error, tally.subnormal.error};
+    Errors at_least = worth_a_look(tally);
     for (std::size_t i = first; i < last; ++i) {
       const float x = arguments_.measured[i];
       const double exact = arguments_.exact[i];
@@ -131,11 +131,18 @@ class MeasuredResults {
     for (std::size_t i = first; i < last; ++i) look_closer(i, at_least, tally);
   }
 
-  void look_closer(std::size_t i, const Errors& at_least, ElementaryTally& tally) const {
+  static Errors worth_a_look(const ElementaryTally& tally) {
+    return {tally.ulp.error + kErrorResolution, tally.relative.error + kErrorResolution,
+            tally.subnormal.error + kErrorResolution};
+  }
+
+  void look_closer(std::size_t i, Errors at_least, ElementaryTally& tally) const {
     const float x = arguments_.measured[i];
     if (std::isnan(results_[i]) || std::isnan(arguments_.exact[i])) return;
     const Bounds bounds = bounds_of(arguments_.exact[i], results_[i]);
     const Errors at_most{bounds.ulp_upper, bounds.relative_upper, bounds.subnormal_upper};
+    const Errors known = worth_a_look(tally);
+    at_least.raise(known.ulp, known.relative, known.subnormal);
     if (at_most.below(at_least)) return;
     const ElementaryError error = exact_error(function_, x, results_[i]);
     raise(tally.ulp, error.ulp, x);

@@ -104,8 +104,12 @@ kernels::MathError declared_of(const NamedFunction& function, const std::string&
 bool declared_holds(const NamedFunction& function, const std::string& target,
                     const ElementaryTally& found) {
   const kernels::MathError declared = declared_of(function, target);
-  return found.wrong == 0 && found.relative.error <= declared.relative &&
-         found.subnormal.error <= declared.subnormal;
+  const auto within = [](const reference::LargestError& largest, double limit) {
+    if (largest.error <= reference::kSmallError) return limit >= reference::kSmallError;
+    return largest.error + reference::kErrorResolution <= limit;
+  };
+  return found.wrong == 0 && within(found.relative, declared.relative) &&
+         within(found.subnormal, declared.subnormal);
 }
 
 }  // namespace attest::cli

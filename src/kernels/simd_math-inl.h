@@ -2,7 +2,9 @@
 //
 // Every lane is computed alone and by the same operations: a result depends on its argument and the
 // target only. Nothing here is contracted (-ffp-contract=off); MulAdd is one rounding where the
-// target has FMA and two elsewhere. NaN gives NaN. Declared errors: simd_math_accuracy.hpp.
+// target has FMA and two elsewhere. NaN gives NaN. Declared errors: simd_math_accuracy.hpp. The
+// largest errors below are of all floats, found by `attest bench --exhaustive FUNCTION`; those of
+// double are of the sample in src/cli/exhaustive_test.cpp. u = 2^-24 or 2^-53.
 
 // One body for each target of Highway.
 #if defined(ATTEST_KERNELS_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -124,8 +126,12 @@ HWY_INLINE V Scale(D d, V p, V n) {
 }
 #endif
 
-/// e^x of x <= 0, -inf or NaN. Exactly 1 for 0, +0 for -inf and wherever e^x rounds to 0; the
-/// subnormal results are rounded once.
+/// e^x of x <= 0, -inf or NaN. Exactly 1 for 0, +0 for -inf and below -104 or -746; the subnormal
+/// results are rounded once, and are slow on x86 (some 60 ns a vector).
+///
+/// float: degree 6, with FMA 0.8913 ulp (at -0x1.765026p+2) and 1.28 u, without 1.1671 ulp (at
+/// -0x1.337ad4p+5) and 1.65 u. Degree 5 has 2.17 ulp and 2.85 u and is not measurably faster.
+/// double: degree 11, with FMA 1.21 u, without 1.41 u.
 template <class D, class V>
 HWY_INLINE V ExpNonPositive(D d, V x) {
   using T = hn::TFromD<D>;
@@ -152,7 +158,10 @@ HWY_INLINE V Exp(D d, V x) {
 }
 
 /// tanh(x) = -e / (2 + e) with e = exp(-2 |x|) - 1, and the sign of x. At most 1 in size; x itself
-/// where that is the nearest number; +-0 for +-0.
+/// where r^2 is too small to count; +-0 for +-0.
+///
+/// float: 2.4984 ulp (at 0x1.205368p+2), with FMA 2.99 u (at 0x1.7713f6p-3), without 2.97 u.
+/// double: 2.63 u.
 template <class D, class V>
 HWY_INLINE V Tanh(D d, V x) {
   using T = hn::TFromD<D>;
@@ -169,6 +178,8 @@ HWY_INLINE V Tanh(D d, V x) {
 ///
 /// x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)). With s = f / (2 + f) and h = f^2 / 2,
 /// log(1 + f) = f - h + s (h + R(s^2)), R of LogConstants: f is exact and all else is smaller.
+///
+/// float: 0.8399 ulp (at 0x1.69cf3ep+0), 1.37 u. double: 1.30 u.
 template <class D, class V>
 HWY_INLINE V Log(D d, V x) {
   using T = hn::TFromD<D>;
