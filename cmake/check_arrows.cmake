@@ -21,6 +21,7 @@ set(ARROWS
   "src/tensors    | ^src/tensors/         | std attest/ tensors/ nlohmann/ ${system}"
   "src/kernels    | ^src/kernels/         | std attest/ kernels/ Eigen/"
   "+threads       | ^src/kernels/parallel[.]cpp$ | tbb/"
+  "+memory        | ^src/kernels/simd_test[.]cpp$ | malloc.h"
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ \

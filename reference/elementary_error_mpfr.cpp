@@ -9,11 +9,12 @@
 namespace attest::reference {
 namespace {
 
-void set_function(Scratch& value, Elementary function, double x, mpfr_rnd_t direction) {
+/// To nearest.
+void set_function(Scratch& value, Elementary function, double x) {
   mpfr_set_d(value.get(), x, MPFR_RNDN);
-  if (function == Elementary::exp) mpfr_exp(value.get(), value.get(), direction);
-  if (function == Elementary::tanh) mpfr_tanh(value.get(), value.get(), direction);
-  if (function == Elementary::log) mpfr_log(value.get(), value.get(), direction);
+  if (function == Elementary::exp) mpfr_exp(value.get(), value.get(), MPFR_RNDN);
+  if (function == Elementary::tanh) mpfr_tanh(value.get(), value.get(), MPFR_RNDN);
+  if (function == Elementary::log) mpfr_log(value.get(), value.get(), MPFR_RNDN);
 }
 
 float rounded_to(mpfr_srcptr value, float /*format*/) {
@@ -23,15 +24,17 @@ double rounded_to(mpfr_srcptr value, double /*format*/) {
   return mpfr_get_d(value, MPFR_RNDN);
 }
 
-/// Both directions at rising precision, until they round to the same number. The functions are
-/// irrational at rational arguments other than 0 and 1, so this ends.
+/// Both neighbours of the nearest number at rising precision, until they round to the same number.
+/// The functions are irrational at rational arguments other than 0 and 1, so this ends.
 template <class Real>
 Real correctly_rounded_result(Elementary function, double x) {
   for (mpfr_prec_t bits = 192;; bits *= 2) {
     Scratch below(bits);
     Scratch above(bits);
-    set_function(below, function, x, MPFR_RNDD);
-    set_function(above, function, x, MPFR_RNDU);
+    set_function(below, function, x);
+    mpfr_set(above.get(), below.get(), MPFR_RNDN);
+    mpfr_nextbelow(below.get());
+    mpfr_nextabove(above.get());
     const Real lower = rounded_to(below.get(), Real{});
     const Real upper = rounded_to(above.get(), Real{});
     if (lower == upper && std::signbit(lower) == std::signbit(upper)) return lower;
@@ -44,7 +47,7 @@ ElementaryError error_of(Elementary function, Real x, Real result) {
   using Limits = std::numeric_limits<Real>;
   free_cache_at_thread_end();
   Scratch exact(256);
-  set_function(exact, function, x, MPFR_RNDN);
+  set_function(exact, function, x);
   Scratch off(256);
   if (std::isinf(result)) {
     mpfr_set_si_2exp(off.get(), result > 0 ? 1 : -1, Limits::max_exponent, MPFR_RNDN);
