@@ -13,4 +13,10 @@ struct SimdForwardCall {
   const ForwardViews& views;
 };
 
+struct SimdBackwardCall {
+  const Problem& problem;
+  const Tiling& tiling;
+  const BackwardViews& views;
+};
+
 }  // namespace attest::kernels

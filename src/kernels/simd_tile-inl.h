@@ -56,11 +56,7 @@ class KeyRows {
     return stored(tensors_.q, places_.query(row), copy);
   }
 
- private:
-  RowPlace place(Index b, Index kv_head, Index key) const {
-    const StoredRow at = places_.key(b, key);
-    return {at.b, kv_head, at.row};
-  }
+  /// The row of any tensor.
   static const Real* stored(const ConstTensorRef& tensor, const RowPlace& at, Real* copy) {
     const auto* const first = static_cast<const std::byte*>(tensor.data) + row_offset(tensor, at);
     if (is_contiguous<Real>(tensor)) return reinterpret_cast<const Real*>(first);
@@ -74,6 +70,11 @@ class KeyRows {
     return copy;
   }
 
+ private:
+  RowPlace place(Index b, Index kv_head, Index key) const {
+    const StoredRow at = places_.key(b, key);
+    return {at.b, kv_head, at.row};
+  }
   const Problem& problem_;
   StoredPlaces places_;
   InputRows<Real> inputs_;
