@@ -24,7 +24,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
 /// Bytes of a block: q and dout twice, and dq.
-inline constexpr Index kGradientBlockBytes = 512 * 1024;
+inline constexpr Index kGradientBlockBytes = 1024 * 1024;
 inline constexpr Index kMostGradientRows = 960;
 
 /// The gradients of the kv heads of a call. Different heads write different places, except in a
@@ -34,14 +34,15 @@ class BackwardWorker {
  public:
   BackwardWorker(const SimdBackwardCall& call, GradientScratch<Real>& scratch)
       : problem_(call.problem),
+        scale_(static_cast<Real>(scale_value(call.problem))),
         inputs_(call.problem, {call.views.q, call.views.k, call.views.v}),
         terms_(call.problem, call.views.bias),
         rows_(call, inputs_, scratch),
-        group_pass_(call.problem, terms_, rows_.scores(), scratch),
-        dk_(call.problem, call.views.dk, scratch.dk_sums),
-        dv_(call.problem, call.views.dv, scratch.dv_sums),
+        dk_(call.problem, call.views.dk, scale_, scratch.dk_sums),
+        dv_(call.problem, call.views.dv, 1, scratch.dv_sums),
+        ahead_(inputs_, rows_, dk_, dv_),
+        group_pass_(call.problem, terms_, rows_.scores(), ahead_, scratch),
         scratch_(scratch),
-        scale_(static_cast<Real>(scale_value(call.problem))),
         tile_kv_(std::min(call.tiling.tile_kv, kGradientKeys<Real>)) {}
 
   void run(Index kv_head) {
@@ -50,49 +51,74 @@ class BackwardWorker {
       for (Index b = 0; b < problem_.batch; ++b) all.members.push_back(b);
       const Extents extents = stored_kv_extents(problem_, 1);
       all.count = extents[0] * extents[2];
-      return run(all, kv_head);
+      return run(all, kv_head, false);
     }
-    for (Index b = 0; b < problem_.batch; ++b) run({{b}, problem_.key_length(b)}, kv_head);
+    for (Index b = 0; b < problem_.batch; ++b) run({{b}, problem_.key_length(b)}, kv_head, true);
   }
 
  private:
-  void run(const KeySlots& slots, Index kv_head) {
+  void run(const KeySlots& slots, Index kv_head, bool alone) {
     dk_.begin(slots, kv_head);
     dv_.begin(slots, kv_head);
-    for (const Index b : slots.members) member(b, kv_head);
-    dk_.write(slots, scale_);
-    dv_.write(slots, 1);
+    for (const Index b : slots.members) member(b, kv_head, alone);
+    dk_.write(slots);
+    dv_.write(slots);
   }
 
-  /// Rows of a block: as many as its memory allows, of whole queries.
-  Index queries_of_block(Index group) const {
+  /// Blocks of a member: whole queries, nearly as many in each, as many as the memory allows.
+  std::vector<StripRows> blocks_of(Index b, Index kv_head) const {
+    const Index group = problem_.heads_q / problem_.heads_kv;
+    const Index length = problem_.query_length(b);
     const Index row_bytes =
         (3 * pitch_of<Real>(problem_.head_dim) + 2 * pitch_of<Real>(problem_.head_dim_v)) *
         static_cast<Index>(sizeof(Real));
-    const Index groups = std::clamp<Index>(kGradientBlockBytes / row_bytes / kGroupRows, 1,
-                                           kMostGradientRows / kGroupRows);
-    return std::max<Index>(1, groups * kGroupRows / group);
+    const Index most = std::clamp(kGradientBlockBytes / row_bytes, kGroupRows, kMostGradientRows);
+    const Index count = std::max<Index>(1, (length * group + most - 1) / most);
+    const Index groups = (length * group + count * kGroupRows - 1) / (count * kGroupRows);
+    const Index queries = std::max<Index>(1, groups * kGroupRows / group);
+    std::vector<StripRows> blocks;
+    for (Index query = 0; query < length; query += queries)
+      blocks.push_back(
+          {b, kv_head * group, group, query, 0, group * std::min(queries, length - query)});
+    return blocks;
   }
 
-  void member(Index b, Index kv_head) {
-    const Index group = problem_.heads_q / problem_.heads_kv;
+  /// `alone`: no other member adds to its keys.
+  void member(Index b, Index kv_head, bool alone) {
     const VisibleTiles mask(problem_, b);
-    const Index queries = queries_of_block(group);
-    for (Index query = 0; query < problem_.query_length(b); query += queries) {
-      const Index count = std::min(queries, problem_.query_length(b) - query);
-      const GradientBlock<Real> block =
-          rows_.begin({b, kv_head * group, group, query, 0, group * count}, mask);
-      for (Index begin = 0; begin < problem_.key_length(b); begin += tile_kv_) {
-        const KeyRange keys{begin, std::min(begin + tile_kv_, problem_.key_length(b))};
-        if (mask.tile_class(block.rows.queries(), keys) != TileClass::empty)
-          absorb(block, {b, kv_head, 0}, keys, mask);
+    const std::vector<StripRows> blocks = blocks_of(b, kv_head);
+    for (std::size_t at = 0; at < blocks.size(); ++at) {
+      const bool last = at + 1 == blocks.size();
+      const GradientBlock<Real> block = rows_.begin(blocks[at], mask);
+      const std::vector<KeyRange> tiles = tiles_of(block, mask);
+      ahead_.begin_block(last ? StripRows{} : blocks[at + 1],
+                         std::max<Index>(1, static_cast<Index>(tiles.size())) * steps_of(block));
+      for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+        const KeyRange next = tile + 1 < tiles.size() ? tiles[tile + 1] : KeyRange{};
+        ahead_.begin_tile({b, kv_head, 0}, tiles[tile], next, steps_of(block));
+        absorb(block, {b, kv_head, 0}, tiles[tile], mask, last && alone);
       }
       rows_.write(block, scale_);
     }
   }
 
+  static Index steps_of(const GradientBlock<Real>& block) {
+    return (block.rows.rows + kStripRows - 1) / kStripRows;
+  }
+
+  /// Tiles of which some row of the block may see a key.
+  std::vector<KeyRange> tiles_of(const GradientBlock<Real>& block, const VisibleTiles& mask) const {
+    std::vector<KeyRange> tiles;
+    const Index length = problem_.key_length(block.rows.b);
+    for (Index begin = 0; begin < length; begin += tile_kv_) {
+      const KeyRange keys{begin, std::min(begin + tile_kv_, length)};
+      if (mask.tile_class(block.rows.queries(), keys) != TileClass::empty) tiles.push_back(keys);
+    }
+    return tiles;
+  }
+
   void absorb(const GradientBlock<Real>& block, const RowIndex& at, const KeyRange& keys,
-              const VisibleTiles& mask) {
+              const VisibleTiles& mask, bool last) {
     const GradientTile<Real> tile = pack_gradient_tile(inputs_, problem_, at, keys, scratch_);
     const TileGradients<Real> sums{scratch_.dk.at_least(kGradientKeys<Real> * tile.k.pitch),
                                    scratch_.dv.at_least(kGradientKeys<Real> * tile.v.pitch)};
@@ -100,18 +126,19 @@ class BackwardWorker {
     std::fill_n(sums.dv, kGradientKeys<Real> * tile.v.pitch, Real(0));
     for (Index first = 0; first < block.rows.rows; first += kGroupRows)
       group_pass_.absorb(block, first, tile, mask, sums);
-    dk_.add(at.batch, keys, sums.dk, tile.k.pitch);
-    dv_.add(at.batch, keys, sums.dv, tile.v.pitch);
+    dk_.add(at.batch, keys, sums.dk, tile.k.pitch, last);
+    dv_.add(at.batch, keys, sums.dv, tile.v.pitch, last);
   }
 
   const Problem& problem_;
+  Real scale_;
   KeyRows<Real> inputs_;
   TileTerms<Real> terms_;
   GradientRows<Real> rows_;
-  GroupPass<Real> group_pass_;
   KeyGradient<Real> dk_, dv_;
+  GradientAhead<Real> ahead_;
+  GroupPass<Real> group_pass_;
   GradientScratch<Real>& scratch_;
-  Real scale_;
   Index tile_kv_;
 };
 

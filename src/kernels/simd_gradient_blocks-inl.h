@@ -16,12 +16,12 @@ namespace attest::kernels::HWY_NAMESPACE {
 
 /// Rows that meet a tile together: the sums of dk and dv are loaded and stored once for all of
 /// them.
-inline constexpr Index kGroupRows = 48;
+inline constexpr Index kGroupRows = 96;
 static_assert(kGroupRows % kStripRows == 0);
 
 /// Keys of the longest tile of the backward pass.
 template <class Real>
-inline constexpr Index kGradientKeys = 512 / static_cast<Index>(sizeof(Real));
+inline constexpr Index kGradientKeys = 256 / static_cast<Index>(sizeof(Real));
 /// Elements from one row of weights to the next: columns do not fall into a few sets of the cache.
 template <class Real>
 inline constexpr Index kWeightPitch = kGradientKeys<Real> + kLanes<Real>;
@@ -98,12 +98,12 @@ HWY_NOINLINE void add_block(const ProductSums<Real>& block) {
   const Real* HWY_RESTRICT terms = block.terms;
   const Real* HWY_RESTRICT factors = block.factors;
   Real* HWY_RESTRICT to = block.sums;
+  const Index pitch = block.pitch;
   Vec<Real> sums[rows][vectors];
   ATTEST_UNROLLED
   for (int i = 0; i < rows; ++i) {
     ATTEST_UNROLLED
-    for (int v = 0; v < vectors; ++v)
-      sums[i][v] = hn::Load(d, to + i * block.pitch + v * kLanes<Real>);
+    for (int v = 0; v < vectors; ++v) sums[i][v] = hn::Load(d, to + i * pitch + v * kLanes<Real>);
   }
   for (Index t = 0; t < block.depth; ++t) {
     Vec<Real> columns[vectors];
@@ -115,14 +115,13 @@ HWY_NOINLINE void add_block(const ProductSums<Real>& block) {
       ATTEST_UNROLLED
       for (int v = 0; v < vectors; ++v) sums[i][v] = hn::MulAdd(factor, columns[v], sums[i][v]);
     }
-    terms += block.pitch;
+    terms += pitch;
     factors += factor_at<order, Real>(0, 1);
   }
   ATTEST_UNROLLED
   for (int i = 0; i < rows; ++i) {
     ATTEST_UNROLLED
-    for (int v = 0; v < vectors; ++v)
-      hn::Store(sums[i][v], d, to + i * block.pitch + v * kLanes<Real>);
+    for (int v = 0; v < vectors; ++v) hn::Store(sums[i][v], d, to + i * pitch + v * kLanes<Real>);
   }
 }
 

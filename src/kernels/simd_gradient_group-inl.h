@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/simd_gradient_rows-inl.h"
+#include "kernels/simd_gradient_ahead-inl.h"
 #include "kernels/simd_gradient_weights-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,8 +28,9 @@ template <class Real>
 class GroupPass {
  public:
   GroupPass(const Problem& problem, TileTerms<Real>& terms, const ScoreGradient<Real>& scores,
-            GradientScratch<Real>& scratch)
-      : weights_of_(problem, terms, scores),
+            GradientAhead<Real>& ahead, GradientScratch<Real>& scratch)
+      : ahead_(ahead),
+        weights_of_(problem, terms, scores),
         weights_(scratch.weights.at_least(kGroupRows * kWeightPitch<Real>)),
         gradients_(scratch.gradients.at_least(kGroupRows * kWeightPitch<Real>)) {}
 
@@ -40,19 +41,27 @@ class GroupPass {
     rows_ = block.rows;
     rows_.first += first;
     rows_.rows = std::min(kGroupRows, block.rows.rows - first);
-    if (!find_spans(tile.keys, mask)) return;
-    find_products(block, tile);
-    for (Index strip = 0; strip * kStripRows < rows_.rows; ++strip)
-      find_weights(block, tile, strip);
-    add_to_queries(block, tile);
-    add_to_keys(block, tile, to);
+    strips_ = (rows_.rows + kStripRows - 1) / kStripRows;
+    keys_ = tile.keys.end - tile.keys.begin;
+    panels_ = (keys_ + kPanelKeys<Real> - 1) / kPanelKeys<Real>;
+    if (!find_meetings(tile.keys, mask)) return;
+    for (Index panel = 0; panel < panels_; ++panel)
+      for (Index strip = 0; strip < strips_; ++strip)
+        if (meets(strip, panel)) find_weights(block, tile, strip, panel);
+    for (Index strip = 0; strip < strips_; ++strip) add_to_queries(block, tile, strip);
+    add_to_keys(block, to);
   }
 
  private:
   static constexpr Index kStrips = kGroupRows / kStripRows;
+  static_assert(kGradientKeys<Real> / kPanelKeys<Real> <= 64);
 
-  KeyRange& span(Index strip) { return spans_[static_cast<std::size_t>(strip)]; }
   TileBits& bits(Index row) { return bits_[static_cast<std::size_t>(row)]; }
+  /// One bit a panel of which some row of the strip sees a key.
+  std::uint64_t& meetings(Index strip) { return meetings_[static_cast<std::size_t>(strip)]; }
+  bool meets(Index strip, Index panel) { return (meetings(strip) >> panel & 1) != 0; }
+  /// Whether every row of the strip sees every key of whole panels.
+  bool& is_full(Index strip) { return full_[static_cast<std::size_t>(strip)]; }
   StripRows strip_rows(Index strip) const {
     StripRows rows = rows_;
     rows.first += strip * kStripRows;
@@ -60,122 +69,119 @@ class GroupPass {
     return rows;
   }
 
-  /// Whole vectors that hold every key that a strip sees, and those of the group; false if there
-  /// are none.
-  bool find_spans(const KeyRange& keys, const VisibleTiles& mask) {
-    const Index count = keys.end - keys.begin;
+  bool find_meetings(const KeyRange& keys, const VisibleTiles& mask) {
     const TileClass tile_class = mask.tile_class(rows_.queries(), keys);
     if (tile_class == TileClass::empty) return false;
-    masked_ = tile_class != TileClass::full || count % kLanes<Real> != 0;
-    whole_ = {count, 0};
-    for (Index strip = 0; strip * kStripRows < rows_.rows; ++strip) {
-      span(strip) = masked_ ? visible_span_of(strip, keys, mask) : KeyRange{0, count};
-      if (span(strip).begin >= span(strip).end) continue;
-      span(strip).begin = span(strip).begin / kLanes<Real> * kLanes<Real>;
-      span(strip).end = pitch_of<Real>(span(strip).end);
-      whole_.begin = std::min(whole_.begin, span(strip).begin);
-      whole_.end = std::max(whole_.end, span(strip).end);
+    const bool whole = keys_ % kPanelKeys<Real> == 0;
+    masked_ = tile_class != TileClass::full || !whole;
+    for (Index strip = 0; strip < strips_; ++strip) {
+      const TileClass of_strip =
+          masked_ ? mask.tile_class(strip_rows(strip).queries(), keys) : TileClass::full;
+      is_full(strip) = of_strip == TileClass::full && whole;
+      meetings(strip) = of_strip == TileClass::empty ? 0 : ~std::uint64_t{0} >> (64 - panels_);
+      if (masked_) find_bits(strip, of_strip, keys, mask);
     }
-    return whole_.begin < whole_.end;
+    return true;
   }
 
-  KeyRange visible_span_of(Index strip, const KeyRange& keys, const VisibleTiles& mask) {
+  void find_bits(Index strip, TileClass of_strip, const KeyRange& keys, const VisibleTiles& mask) {
     const StripRows rows = strip_rows(strip);
-    StripBits strip_bits;
+    TileBits seen;
     for (Index i = 0; i < rows.rows; ++i) {
+      TileBits& row = bits(strip * kStripRows + i);
+      row = {};
+      if (of_strip == TileClass::full) row.set(0, keys_);
+      if (of_strip != TileClass::partial) continue;
       const bool same = i > 0 && rows.row(i).query == rows.row(i - 1).query;
-      TileBits& of_row = strip_bits[static_cast<std::size_t>(i)];
-      of_row =
-          same ? strip_bits[static_cast<std::size_t>(i - 1)] : mask.row(rows.row(i).query, keys);
-      bits(strip * kStripRows + i) = of_row;
+      row = same ? bits(strip * kStripRows + i - 1) : mask.row(rows.row(i).query, keys);
+      for (std::size_t word = 0; word < seen.words.size(); ++word)
+        seen.words[word] |= row.words[word];
     }
-    return visible_span(strip_bits, rows.rows, keys.end - keys.begin);
-  }
-
-  void find_products(const GradientBlock<Real>& block, const GradientTile<Real>& tile) {
-    const Index last = (whole_.end + kPanelKeys<Real> - 1) / kPanelKeys<Real>;
-    for (Index panel = whole_.begin / kPanelKeys<Real>; panel < last; ++panel) {
-      multiply(block.q, tile.k, panel, weights_);
-      multiply(block.dout, tile.v, panel, gradients_);
+    if (of_strip != TileClass::partial) return;
+    for (Index panel = 0; panel < panels_; ++panel) {
+      const std::uint64_t of_panel = seen.from(panel * kPanelKeys<Real>);
+      if ((of_panel & ((std::uint64_t{1} << kPanelKeys<Real>)-1)) == 0)
+        meetings(strip) &= ~(std::uint64_t{1} << panel);
     }
   }
 
-  void multiply(const PackedRows<Real>& left, const PackedRows<Real>& right, Index panel,
-                Real* products) {
-    const Index begin = panel * kPanelKeys<Real>;
-    const Real* const keys = right.pieces + begin * right.columns;
-    for (Index strip = 0; strip * kStripRows < rows_.rows; ++strip) {
-      if (span(strip).begin >= begin + kPanelKeys<Real> || span(strip).end <= begin) continue;
-      const Index row = first_ + strip * kStripRows;
-      multiply_strip(left.pieces + row / kStripRows * left.columns * kStripPitch<Real>, keys,
-                     left.columns, rows_.rows - strip * kStripRows,
-                     products + strip * kStripRows * kWeightPitch<Real> + begin);
-    }
-  }
-
-  void find_weights(const GradientBlock<Real>& block, const GradientTile<Real>& tile, Index strip) {
+  void find_weights(const GradientBlock<Real>& block, const GradientTile<Real>& tile, Index strip,
+                    Index panel) {
+    ahead_.step();
     const StripRows rows = strip_rows(strip);
     const Index row = strip * kStripRows;
+    const Index at = row * kWeightPitch<Real> + panel * kPanelKeys<Real>;
+    const Index piece = first_ / kStripRows + strip;
+    multiply_strip(block.q.piece(piece, kStripPitch<Real>), tile.k.piece(panel, kPanelKeys<Real>),
+                   tile.k.columns, rows.rows, weights_ + at);
+    multiply_strip(block.dout.piece(piece, kStripPitch<Real>),
+                   tile.v.piece(panel, kPanelKeys<Real>), tile.v.columns, rows.rows,
+                   gradients_ + at);
     const WeightStrip<Real> of_strip{weights_ + row * kWeightPitch<Real>,
                                      gradients_ + row * kWeightPitch<Real>,
                                      block.lse + first_ + row,
                                      block.delta + first_ + row,
-                                     masked_ ? &bits(row) : nullptr,
+                                     is_full(strip) ? nullptr : &bits(row),
                                      rows.rows,
-                                     span(strip).begin / kLanes<Real>,
-                                     span(strip).end / kLanes<Real>};
-    if (of_strip.first < of_strip.last) weights_of_.find(of_strip, rows, tile.keys);
-    if (masked_) clear_outside(of_strip);
+                                     panel * kPanelVectors,
+                                     (panel + 1) * kPanelVectors};
+    weights_of_.find(of_strip, rows, tile.keys);
   }
 
-  /// Keys that another strip of the group sees have weights of 0 here.
-  void clear_outside(const WeightStrip<Real>& strip) const {
-    const bool none = strip.first >= strip.last;
-    const Index begin = none ? whole_.end : strip.first * kLanes<Real>;
-    const Index end = none ? whole_.end : strip.last * kLanes<Real>;
-    for (Index i = 0; i < strip.rows; ++i)
-      for (Real* const row :
-           {strip.weights + i * kWeightPitch<Real>, strip.gradients + i * kWeightPitch<Real>}) {
-        std::fill(row + whole_.begin, row + begin, Real(0));
-        std::fill(row + end, row + whole_.end, Real(0));
-      }
-  }
-
-  /// dq(i, c) += sum_j dx(i, j) k(j, c).
-  void add_to_queries(const GradientBlock<Real>& block, const GradientTile<Real>& tile) {
-    for (Index strip = 0; strip * kStripRows < rows_.rows; ++strip) {
-      const KeyRange keys = span(strip);
-      if (keys.begin >= keys.end) continue;
-      const Index row = strip * kStripRows;
-      const ProductSums<Real> sums{gradients_ + row * kWeightPitch<Real> + keys.begin,
-                                   tile.k.rows + keys.begin * tile.k.pitch, keys.end - keys.begin,
-                                   tile.k.pitch, block.dq + (first_ + row) * block.q.pitch};
-      const Index rows = strip_rows(strip).rows;
-      if (!masked_ || tile.finite)
+  /// dq(i, c) += sum_j dx(i, j) k(j, c), run by run of panels.
+  void add_to_queries(const GradientBlock<Real>& block, const GradientTile<Real>& tile,
+                      Index strip) {
+    const Index row = strip * kStripRows;
+    const Index rows = strip_rows(strip).rows;
+    for (Index panel = 0; panel < panels_; ++panel) {
+      if (!meets(strip, panel)) continue;
+      const Index begin = panel * kPanelKeys<Real>;
+      while (panel + 1 < panels_ && meets(strip, panel + 1)) ++panel;
+      const Index end = std::min(keys_, (panel + 1) * kPanelKeys<Real>);
+      const ProductSums<Real> sums{gradients_ + row * kWeightPitch<Real> + begin,
+                                   tile.k.rows + begin * tile.k.pitch, end - begin, tile.k.pitch,
+                                   block.dq + (first_ + row) * block.q.pitch};
+      if (is_full(strip) || tile.finite)
         add_products<Factors::in_rows>(sums, rows);
       else
-        add_visible<Factors::in_rows>(sums, rows, row, keys.begin);
+        add_visible<Factors::in_rows>(sums, rows, row, begin);
     }
   }
 
-  /// dv(j, c) += sum_i p(i, j) dout(i, c) and dk(j, c) += sum_i dx(i, j) q(i, c).
-  void add_to_keys(const GradientBlock<Real>& block, const GradientTile<Real>& tile,
-                   const TileGradients<Real>& to) {
-    const ProductSums<Real> of_values{weights_ + whole_.begin,
-                                      block.dout.rows + first_ * block.dout.pitch, rows_.rows,
-                                      tile.v.pitch, to.dv + whole_.begin * tile.v.pitch};
-    const ProductSums<Real> of_keys{gradients_ + whole_.begin,
-                                    block.q.rows + first_ * block.q.pitch, rows_.rows, tile.k.pitch,
-                                    to.dk + whole_.begin * tile.k.pitch};
-    const Index keys = whole_.end - whole_.begin;
-    if (!masked_ || block.dout_finite)
-      add_products<Factors::in_columns>(of_values, keys);
+  bool same_strips(Index left, Index right) {
+    for (Index strip = 0; strip < strips_; ++strip)
+      if (meets(strip, left) != meets(strip, right)) return false;
+    return true;
+  }
+
+  /// Panels that the same strips meet together, and those strips run by run.
+  void add_to_keys(const GradientBlock<Real>& block, const TileGradients<Real>& to) {
+    for (Index panel = 0; panel < panels_; ++panel) {
+      const Index first = panel;
+      while (panel + 1 < panels_ && same_strips(first, panel + 1)) ++panel;
+      const KeyRange keys{first * kPanelKeys<Real>,
+                          std::min(keys_, (panel + 1) * kPanelKeys<Real>)};
+      for (Index strip = 0; strip < strips_; ++strip) {
+        if (!meets(strip, first)) continue;
+        const Index row = strip * kStripRows;
+        while (strip + 1 < strips_ && meets(strip + 1, first)) ++strip;
+        const KeyRange rows{row, std::min(rows_.rows, (strip + 1) * kStripRows)};
+        add_to_keys(weights_, rows, keys, block.dout, block.dout_finite, to.dv);
+        add_to_keys(gradients_, rows, keys, block.q, block.q_finite, to.dk);
+      }
+    }
+  }
+
+  /// dv(j, c) += sum_i p(i, j) dout(i, c), or dk(j, c) += sum_i dx(i, j) q(i, c).
+  void add_to_keys(const Real* factors, const KeyRange& rows, const KeyRange& keys,
+                   const PackedRows<Real>& terms, bool finite, Real* to) {
+    const ProductSums<Real> sums{factors + rows.begin * kWeightPitch<Real> + keys.begin,
+                                 terms.rows + (first_ + rows.begin) * terms.pitch,
+                                 rows.end - rows.begin, terms.pitch, to + keys.begin * terms.pitch};
+    if (!masked_ || finite)
+      add_products<Factors::in_columns>(sums, keys.end - keys.begin);
     else
-      add_visible<Factors::in_columns>(of_values, keys, whole_.begin, 0);
-    if (!masked_ || block.q_finite)
-      add_products<Factors::in_columns>(of_keys, keys);
-    else
-      add_visible<Factors::in_columns>(of_keys, keys, whole_.begin, 0);
+      add_visible<Factors::in_columns>(sums, keys.end - keys.begin, keys.begin, rows.begin);
   }
 
   /// The same sums, pair by pair and in the same order, of pairs that are visible: 0 times an
@@ -199,14 +205,15 @@ class GroupPass {
     }
   }
 
+  GradientAhead<Real>& ahead_;
   GradientWeights<Real> weights_of_;
   Real* weights_;
   Real* gradients_;
   StripRows rows_;  ///< of the group
-  Index first_ = 0;
+  Index first_ = 0, strips_ = 0, panels_ = 0, keys_ = 0;
   bool masked_ = false;
-  KeyRange whole_;
-  std::array<KeyRange, static_cast<std::size_t>(kStrips)> spans_;
+  std::array<std::uint64_t, static_cast<std::size_t>(kStrips)> meetings_{};
+  std::array<bool, static_cast<std::size_t>(kStrips)> full_{};
   std::array<TileBits, static_cast<std::size_t>(kGroupRows)> bits_;
 };
 

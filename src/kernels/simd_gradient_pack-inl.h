@@ -39,6 +39,9 @@ struct PackedRows {
   Index pitch = 0;
   Real* rows = nullptr;
   Real* pieces = nullptr;
+
+  /// Of pieces of `step` rows.
+  const Real* piece(Index at, Index step) const { return pieces + at * columns * step; }
 };
 
 /// Copies a row behind which zeros fill the pitch; the first infinity or NaN makes it not finite.

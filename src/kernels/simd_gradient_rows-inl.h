@@ -98,6 +98,13 @@ class GradientRows {
     return block;
   }
 
+  /// Begins to fetch what begin() reads of a row.
+  void prefetch(const RowIndex& row) const {
+    const RowPlace at = places_.query(row);
+    for (const ConstTensorRef* tensor : {&views_.q, &views_.dout, &views_.out})
+      inputs_.prefetch(*tensor, at);
+  }
+
   void write(const GradientBlock<Real>& block, Real scale) const {
     for (Index i = 0; i < block.rows.rows; ++i) {
       Real* const row = block.dq + i * block.q.pitch;

@@ -18,6 +18,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
+/// Begins to fetch elements into the second cache.
+template <class Element>
+HWY_INLINE void prefetch_elements(const Element* first, Index count) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(first);
+  for (Index byte = 0; byte < count * static_cast<Index>(sizeof(Element)); byte += 64)
+    __builtin_prefetch(bytes + byte, 0, 2);
+}
+
 /// to(c) += sums(c).
 template <class Real>
 HWY_INLINE void add_row(const Real* HWY_RESTRICT sums, Index columns, Real* HWY_RESTRICT to) {
@@ -52,7 +60,7 @@ void store_row(const TensorRef& to, const RowPlace& at, const Real* from) {
   write_row(to, at, std::span<const Real>(from, static_cast<std::size_t>(columns)));
 }
 
-/// Keys of one kv head: those of one member, or of all that share pages.
+/// Keys of one kv head: those of one member, or of all members that may share pages.
 struct KeySlots {
   std::vector<Index> members;
   Index count = 0;  ///< slots that keys lie in
@@ -63,12 +71,13 @@ struct KeySlots {
 template <class Real>
 class KeyGradient {
  public:
-  /// The problem is kept by reference.
-  KeyGradient(const Problem& problem, const TensorRef& to, AlignedBuffer<Real>& memory)
+  /// Results are `scale` times the sums. The problem is kept by reference.
+  KeyGradient(const Problem& problem, const TensorRef& to, Real scale, AlignedBuffer<Real>& memory)
       : problem_(problem),
         places_(problem),
         to_(to),
         columns_(to.extents[3]),
+        scale_(scale),
         memory_(memory),
         in_place_(is_contiguous<Real>(to)),
         paged_(problem.kv.kind == KvStorage::Kind::paged) {}
@@ -76,52 +85,65 @@ class KeyGradient {
   void begin(const KeySlots& slots, Index kv_head) {
     kv_head_ = kv_head;
     if (!in_place_) sums_ = memory_.at_least(slots.count * columns_);
-    for (const Index b : slots.members)
-      for (Index key = 0; key < problem_.key_length(b); ++key)
-        std::fill_n(row(b, key), columns_, Real(0));
+    states_.assign(static_cast<std::size_t>(slots.count), State::empty);
   }
 
-  void add(Index b, const KeyRange& keys, const Real* sums, Index pitch) {
-    for (Index key = keys.begin; key < keys.end; ++key)
-      add_row(sums + (key - keys.begin) * pitch, columns_, row(b, key));
+  /// `last`: nothing will be added to these keys any more.
+  void add(Index b, const KeyRange& keys, const Real* sums, Index pitch, bool last) {
+    for (Index key = keys.begin; key < keys.end; ++key, sums += pitch) {
+      const StoredRow at = places_.key(b, key);
+      State& state = states_[slot_of(at, key)];
+      if (state == State::empty)
+        std::copy_n(sums, columns_, row(at, key));
+      else
+        add_row(sums, columns_, row(at, key));
+      state = State::summed;
+      if (last) write(at, key);
+    }
   }
 
-  /// Writes scale times the sums: every slot that holds a key, and no other.
-  void write(const KeySlots& slots, Real scale) {
-    std::vector<bool> written(paged_ ? static_cast<std::size_t>(slots.count) : 0);
+  /// Writes every slot that holds a key, and no other.
+  void write(const KeySlots& slots) {
     for (const Index b : slots.members)
-      for (Index key = 0; key < problem_.key_length(b); ++key) {
-        const StoredRow at = places_.key(b, key);
-        if (paged_) {
-          const auto slot = static_cast<std::size_t>(slot_of(at, key));
-          if (written[slot]) continue;
-          written[slot] = true;
-        }
-        finish_row(row(b, key), columns_, scale);
-        if (!in_place_) store_row(to_, {at.b, kv_head_, at.row}, row(b, key));
-      }
+      for (Index key = 0; key < problem_.key_length(b); ++key) write(places_.key(b, key), key);
+  }
+
+  /// Begins to fetch the place of a key.
+  void prefetch(Index b, Index key) const {
+    prefetch_elements(row(places_.key(b, key), key), columns_);
   }
 
  private:
-  Index slot_of(const StoredRow& at, Index key) const {
-    return paged_ ? at.b * problem_.kv.page_size + at.row : key;
+  enum class State : std::uint8_t { empty, summed, written };
+
+  std::size_t slot_of(const StoredRow& at, Index key) const {
+    return static_cast<std::size_t>(paged_ ? at.b * problem_.kv.page_size + at.row : key);
   }
-  Real* row(Index b, Index key) const {
-    const StoredRow at = places_.key(b, key);
-    if (!in_place_) return sums_ + slot_of(at, key) * columns_;
+  Real* row(const StoredRow& at, Index key) const {
+    if (!in_place_) return sums_ + static_cast<Index>(slot_of(at, key)) * columns_;
     auto* const first = static_cast<std::byte*>(to_.data);
     return reinterpret_cast<Real*>(first + row_offset(to_, {at.b, kv_head_, at.row}));
+  }
+  void write(const StoredRow& at, Index key) {
+    State& state = states_[slot_of(at, key)];
+    if (state == State::written) return;
+    if (state == State::empty) std::fill_n(row(at, key), columns_, Real(0));
+    state = State::written;
+    finish_row(row(at, key), columns_, scale_);
+    if (!in_place_) store_row(to_, {at.b, kv_head_, at.row}, row(at, key));
   }
 
   const Problem& problem_;
   StoredPlaces places_;
   TensorRef to_;
   Index columns_;
+  Real scale_;
   AlignedBuffer<Real>& memory_;
   bool in_place_;
   bool paged_;
   Index kv_head_ = 0;
   Real* sums_ = nullptr;
+  std::vector<State> states_;  ///< of slots
 };
 
 /// dbias and dsink, which are stored in the compute type: they are added up where they lie.
