@@ -23,9 +23,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
-/// Bytes of a block: q and dout twice, and dq.
-inline constexpr Index kGradientBlockBytes = 1024 * 1024;
-inline constexpr Index kMostGradientRows = 960;
+/// Bytes of a block: q, dout and dq.
+inline constexpr Index kGradientBlockBytes = 768 * 1024;
+inline constexpr Index kMostGradientRows = 1056;
 
 /// The gradients of the kv heads of a call. Different heads write different places, except in a
 /// dbias that heads share; the order of all sums is fixed.
@@ -40,8 +40,7 @@ class BackwardWorker {
         rows_(call, inputs_, scratch),
         dk_(call.problem, call.views.dk, scale_, scratch.dk_sums),
         dv_(call.problem, call.views.dv, 1, scratch.dv_sums),
-        ahead_(inputs_, rows_, dk_, dv_),
-        group_pass_(call.problem, terms_, rows_.scores(), ahead_, scratch),
+        group_pass_(call.problem, terms_, rows_.scores(), scratch),
         scratch_(scratch),
         tile_kv_(std::min(call.tiling.tile_kv, kGradientKeys<Real>)) {}
 
@@ -70,7 +69,7 @@ class BackwardWorker {
     const Index group = problem_.heads_q / problem_.heads_kv;
     const Index length = problem_.query_length(b);
     const Index row_bytes =
-        (3 * pitch_of<Real>(problem_.head_dim) + 2 * pitch_of<Real>(problem_.head_dim_v)) *
+        (2 * pitch_of<Real>(problem_.head_dim) + pitch_of<Real>(problem_.head_dim_v)) *
         static_cast<Index>(sizeof(Real));
     const Index most = std::clamp(kGradientBlockBytes / row_bytes, kGroupRows, kMostGradientRows);
     const Index count = std::max<Index>(1, (length * group + most - 1) / most);
@@ -87,47 +86,31 @@ class BackwardWorker {
   void member(Index b, Index kv_head, bool alone) {
     const VisibleTiles mask(problem_, b);
     const std::vector<StripRows> blocks = blocks_of(b, kv_head);
-    for (std::size_t at = 0; at < blocks.size(); ++at) {
-      const bool last = at + 1 == blocks.size();
-      const GradientBlock<Real> block = rows_.begin(blocks[at], mask);
-      const std::vector<KeyRange> tiles = tiles_of(block, mask);
-      ahead_.begin_block(last ? StripRows{} : blocks[at + 1],
-                         std::max<Index>(1, static_cast<Index>(tiles.size())) * steps_of(block));
-      for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-        const KeyRange next = tile + 1 < tiles.size() ? tiles[tile + 1] : KeyRange{};
-        ahead_.begin_tile({b, kv_head, 0}, tiles[tile], next, steps_of(block));
-        absorb(block, {b, kv_head, 0}, tiles[tile], mask, last && alone);
+    for (const StripRows& rows : blocks) {
+      const bool last = &rows == &blocks.back() && alone;
+      const GradientBlock<Real> block = rows_.begin(rows, mask);
+      const Index length = problem_.key_length(b);
+      for (Index begin = 0; begin < length; begin += tile_kv_) {
+        const KeyRange keys{begin, std::min(begin + tile_kv_, length)};
+        if (mask.tile_class(rows.queries(), keys) != TileClass::empty)
+          absorb(block, {b, kv_head, 0}, keys, mask, last);
       }
       rows_.write(block, scale_);
     }
   }
 
-  static Index steps_of(const GradientBlock<Real>& block) {
-    return (block.rows.rows + kStripRows - 1) / kStripRows;
-  }
-
-  /// Tiles of which some row of the block may see a key.
-  std::vector<KeyRange> tiles_of(const GradientBlock<Real>& block, const VisibleTiles& mask) const {
-    std::vector<KeyRange> tiles;
-    const Index length = problem_.key_length(block.rows.b);
-    for (Index begin = 0; begin < length; begin += tile_kv_) {
-      const KeyRange keys{begin, std::min(begin + tile_kv_, length)};
-      if (mask.tile_class(block.rows.queries(), keys) != TileClass::empty) tiles.push_back(keys);
-    }
-    return tiles;
-  }
-
   void absorb(const GradientBlock<Real>& block, const RowIndex& at, const KeyRange& keys,
               const VisibleTiles& mask, bool last) {
     const GradientTile<Real> tile = pack_gradient_tile(inputs_, problem_, at, keys, scratch_);
+    const Index pitch_v = pitch_of<Real>(problem_.head_dim_v);
     const TileGradients<Real> sums{scratch_.dk.at_least(kGradientKeys<Real> * tile.k.pitch),
-                                   scratch_.dv.at_least(kGradientKeys<Real> * tile.v.pitch)};
+                                   scratch_.dv.at_least(kGradientKeys<Real> * pitch_v)};
     std::fill_n(sums.dk, kGradientKeys<Real> * tile.k.pitch, Real(0));
-    std::fill_n(sums.dv, kGradientKeys<Real> * tile.v.pitch, Real(0));
+    std::fill_n(sums.dv, kGradientKeys<Real> * pitch_v, Real(0));
     for (Index first = 0; first < block.rows.rows; first += kGroupRows)
       group_pass_.absorb(block, first, tile, mask, sums);
     dk_.add(at.batch, keys, sums.dk, tile.k.pitch, last);
-    dv_.add(at.batch, keys, sums.dv, tile.v.pitch, last);
+    dv_.add(at.batch, keys, sums.dv, pitch_v, last);
   }
 
   const Problem& problem_;
@@ -136,7 +119,6 @@ class BackwardWorker {
   TileTerms<Real> terms_;
   GradientRows<Real> rows_;
   KeyGradient<Real> dk_, dv_;
-  GradientAhead<Real> ahead_;
   GroupPass<Real> group_pass_;
   GradientScratch<Real>& scratch_;
   Index tile_kv_;

@@ -26,51 +26,67 @@ inline constexpr Index kGradientKeys = 256 / static_cast<Index>(sizeof(Real));
 template <class Real>
 inline constexpr Index kWeightPitch = kGradientKeys<Real> + kLanes<Real>;
 
-/// products(i, j) = sum_c left(c, i) right(c, j) for `rows` rows of a strip and one panel, each sum
-/// in ascending order of c.
-///   left (depth x kStripPitch), right (depth x kPanelKeys), products (rows x kWeightPitch)
+/// products(i, j) = sum_c left(i, c) right(c, j) for `rows` rows and one panel, each sum in
+/// ascending order of c.
+///   left (rows x pitch), right (depth x kPanelKeys), products (rows x kWeightPitch)
+template <class Real>
+struct PanelProduct {
+  const Real* left;
+  Index pitch;
+  const Real* right;
+  Index depth;
+  Real* products;
+};
+
 template <int rows, class Real>
-HWY_NOINLINE void multiply_panel(const Real* HWY_RESTRICT left, const Real* HWY_RESTRICT right,
-                                 Index depth, Real* HWY_RESTRICT products) {
+HWY_NOINLINE void multiply_panel(const PanelProduct<Real>& product) {
+  // Every third row has a pointer of its own: the others are one and two pitches from it.
+  constexpr int kPointers = (rows + 2) / 3;
   const Tag<Real> d;
+  const Index pitch = product.pitch;
+  const Real* HWY_RESTRICT right = product.right;
+  const Real* left[kPointers];
+  ATTEST_UNROLLED
+  for (int i = 0; i < kPointers; ++i) left[i] = product.left + 3 * i * pitch;
   Vec<Real> sums[rows][kPanelVectors];
   ATTEST_UNROLLED
   for (int i = 0; i < rows; ++i) {
     ATTEST_UNROLLED
     for (int v = 0; v < kPanelVectors; ++v) sums[i][v] = hn::Zero(d);
   }
-  for (Index c = 0; c < depth; ++c) {
+  for (Index c = 0; c < product.depth; ++c) {
     Vec<Real> columns[kPanelVectors];
     ATTEST_UNROLLED
     for (int v = 0; v < kPanelVectors; ++v) columns[v] = hn::Load(d, right + v * kLanes<Real>);
     ATTEST_UNROLLED
     for (int i = 0; i < rows; ++i) {
-      const Vec<Real> row = hn::Set(d, left[i]);
+      const Vec<Real> row = hn::Set(d, left[i / 3][i % 3 * pitch]);
       ATTEST_UNROLLED
       for (int v = 0; v < kPanelVectors; ++v) sums[i][v] = hn::MulAdd(row, columns[v], sums[i][v]);
     }
-    left += kStripPitch<Real>;
+    ATTEST_UNROLLED
+    for (int i = 0; i < kPointers; ++i) ++left[i];
     right += kPanelKeys<Real>;
   }
   ATTEST_UNROLLED
   for (int i = 0; i < rows; ++i) {
     ATTEST_UNROLLED
     for (int v = 0; v < kPanelVectors; ++v)
-      hn::Store(sums[i][v], d, products + i * kWeightPitch<Real> + v * kLanes<Real>);
+      hn::Store(sums[i][v], d, product.products + i * kWeightPitch<Real> + v * kLanes<Real>);
   }
 }
 
 /// Rows of a strip that exist against one panel; a few more are computed where no block of that
 /// height was compiled.
 template <class Real>
-void multiply_strip(const Real* left, const Real* right, Index depth, Index rows, Real* products) {
+void multiply_strip(const PanelProduct<Real>& product, Index rows) {
   if constexpr (kStripRows > 6) {
-    if (rows > 8) return multiply_panel<kStripRows>(left, right, depth, products);
-    if (rows > 6) return multiply_panel<8>(left, right, depth, products);
+    if (rows > 8) return multiply_panel<kStripRows>(product);
+    if (rows > 6) return multiply_panel<8>(product);
   }
-  if (rows > 4) return multiply_panel<6>(left, right, depth, products);
-  if (rows > 2) return multiply_panel<4>(left, right, depth, products);
-  multiply_panel<2>(left, right, depth, products);
+  if (rows > 4) return multiply_panel<6>(product);
+  if (rows > 2) return multiply_panel<4>(product);
+  multiply_panel<2>(product);
 }
 
 /// How the factors of a row of sums lie: side by side, or one below the other.

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/simd_gradient_ahead-inl.h"
+#include "kernels/simd_gradient_rows-inl.h"
 #include "kernels/simd_gradient_weights-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,9 +28,8 @@ template <class Real>
 class GroupPass {
  public:
   GroupPass(const Problem& problem, TileTerms<Real>& terms, const ScoreGradient<Real>& scores,
-            GradientAhead<Real>& ahead, GradientScratch<Real>& scratch)
-      : ahead_(ahead),
-        weights_of_(problem, terms, scores),
+            GradientScratch<Real>& scratch)
+      : weights_of_(problem, terms, scores),
         weights_(scratch.weights.at_least(kGroupRows * kWeightPitch<Real>)),
         gradients_(scratch.gradients.at_least(kGroupRows * kWeightPitch<Real>)) {}
 
@@ -105,18 +104,21 @@ class GroupPass {
     }
   }
 
+  void multiply(const Rows<Real>& left, Index row, const Real* panels, Index panel,
+                Real* products) const {
+    multiply_strip(PanelProduct<Real>{left.row(row), left.pitch,
+                                      panels + panel * kPanelKeys<Real> * left.columns,
+                                      left.columns, products},
+                   first_ + rows_.rows - row);
+  }
+
   void find_weights(const GradientBlock<Real>& block, const GradientTile<Real>& tile, Index strip,
                     Index panel) {
-    ahead_.step();
     const StripRows rows = strip_rows(strip);
     const Index row = strip * kStripRows;
     const Index at = row * kWeightPitch<Real> + panel * kPanelKeys<Real>;
-    const Index piece = first_ / kStripRows + strip;
-    multiply_strip(block.q.piece(piece, kStripPitch<Real>), tile.k.piece(panel, kPanelKeys<Real>),
-                   tile.k.columns, rows.rows, weights_ + at);
-    multiply_strip(block.dout.piece(piece, kStripPitch<Real>),
-                   tile.v.piece(panel, kPanelKeys<Real>), tile.v.columns, rows.rows,
-                   gradients_ + at);
+    multiply(block.q, first_ + row, tile.k_panels, panel, weights_ + at);
+    multiply(block.dout, first_ + row, tile.v_panels, panel, gradients_ + at);
     const WeightStrip<Real> of_strip{weights_ + row * kWeightPitch<Real>,
                                      gradients_ + row * kWeightPitch<Real>,
                                      block.lse + first_ + row,
@@ -138,9 +140,8 @@ class GroupPass {
       const Index begin = panel * kPanelKeys<Real>;
       while (panel + 1 < panels_ && meets(strip, panel + 1)) ++panel;
       const Index end = std::min(keys_, (panel + 1) * kPanelKeys<Real>);
-      const ProductSums<Real> sums{gradients_ + row * kWeightPitch<Real> + begin,
-                                   tile.k.rows + begin * tile.k.pitch, end - begin, tile.k.pitch,
-                                   block.dq + (first_ + row) * block.q.pitch};
+      const ProductSums<Real> sums{gradients_ + row * kWeightPitch<Real> + begin, tile.k.row(begin),
+                                   end - begin, tile.k.pitch, block.dq.row(first_ + row)};
       if (is_full(strip) || tile.finite)
         add_products<Factors::in_rows>(sums, rows);
       else
@@ -174,10 +175,10 @@ class GroupPass {
 
   /// dv(j, c) += sum_i p(i, j) dout(i, c), or dk(j, c) += sum_i dx(i, j) q(i, c).
   void add_to_keys(const Real* factors, const KeyRange& rows, const KeyRange& keys,
-                   const PackedRows<Real>& terms, bool finite, Real* to) {
+                   const Rows<Real>& terms, bool finite, Real* to) {
     const ProductSums<Real> sums{factors + rows.begin * kWeightPitch<Real> + keys.begin,
-                                 terms.rows + (first_ + rows.begin) * terms.pitch,
-                                 rows.end - rows.begin, terms.pitch, to + keys.begin * terms.pitch};
+                                 terms.row(first_ + rows.begin), rows.end - rows.begin, terms.pitch,
+                                 to + keys.begin * terms.pitch};
     if (!masked_ || finite)
       add_products<Factors::in_columns>(sums, keys.end - keys.begin);
     else
@@ -205,7 +206,6 @@ class GroupPass {
     }
   }
 
-  GradientAhead<Real>& ahead_;
   GradientWeights<Real> weights_of_;
   Real* weights_;
   Real* gradients_;

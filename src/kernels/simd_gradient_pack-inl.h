@@ -21,37 +21,38 @@ namespace attest::kernels::HWY_NAMESPACE {
 /// Memory that a thread keeps between calls.
 template <class Real>
 struct GradientScratch {
-  AlignedBuffer<Real> q_strips, dout_strips;  ///< strips of columns x kStripPitch
-  AlignedBuffer<Real> q_rows, dout_rows, dq;  ///< rows x pitch
-  AlignedBuffer<Real> lse, delta;             ///< per row
-  AlignedBuffer<Real> k_panels, v_panels;     ///< panels of columns x kPanelKeys
-  AlignedBuffer<Real> k_rows, v_rows;         ///< keys x pitch
-  AlignedBuffer<Real> dk, dv;                 ///< keys x pitch, of one block and one tile
-  AlignedBuffer<Real> weights, gradients;     ///< kGroupRows x kWeightPitch
-  AlignedBuffer<Real> copy;                   ///< one row
-  AlignedBuffer<Real> dk_sums, dv_sums;       ///< of one kv head
+  AlignedBuffer<Real> q, dout, dq;         ///< rows of a block x pitch
+  AlignedBuffer<Real> lse, delta;          ///< rows of a block
+  AlignedBuffer<Real> rows;                ///< keys x pitch of k or v
+  AlignedBuffer<Real> k_panels, v_panels;  ///< panels of columns x kPanelKeys
+  AlignedBuffer<Real> dk, dv;              ///< keys x pitch, of one block and one tile
+  AlignedBuffer<Real> weights, gradients;  ///< kGroupRows x kWeightPitch
+  AlignedBuffer<Real> copy;                ///< two rows
+  AlignedBuffer<Real> dk_sums, dv_sums;    ///< of one kv head
 };
 
-/// Rows of a matrix of the inputs, twice: side by side, and cut into panels or strips.
+/// Rows of one width, zeros behind their columns.
 template <class Real>
-struct PackedRows {
+struct Rows {
   Index columns = 0;
   Index pitch = 0;
-  Real* rows = nullptr;
-  Real* pieces = nullptr;
+  Real* elements = nullptr;
 
-  /// Of pieces of `step` rows.
-  const Real* piece(Index at, Index step) const { return pieces + at * columns * step; }
+  static Rows in(AlignedBuffer<Real>& buffer, Index rows, Index columns) {
+    const Index pitch = pitch_of<Real>(columns);
+    return {columns, pitch, buffer.at_least(rows * pitch)};
+  }
+  Real* row(Index at) const { return elements + at * pitch; }
 };
 
-/// Copies a row behind which zeros fill the pitch; the first infinity or NaN makes it not finite.
+/// Copies rows; the first infinity or NaN makes them not finite.
 template <class Real>
 class RowCopier {
  public:
   RowCopier() : not_finite_(hn::Zero(Tag<Real>())) {}
 
-  void copy(const Real* from, const PackedRows<Real>& to, Index row) {
-    pack_values(from, to.columns, to.rows + row * to.pitch, not_finite_);
+  void copy(const Real* from, const Rows<Real>& to, Index row) {
+    pack_values(from, to.columns, to.row(row), not_finite_);
   }
   bool finite() const {
     const Tag<Real> d;
@@ -62,57 +63,53 @@ class RowCopier {
   Vec<Real> not_finite_;
 };
 
-/// pieces(piece, c, i) = rows(piece * height + i, c). A piece has room for `step` rows, whole
-/// vectors; what lies between its height and that is another row or anything.
-/// Precondition: rows up to the last piece, and a vector more, can be read.
+/// panels(panel, c, j) = rows(panel * kPanelKeys + j, c).
 template <class Real>
-void cut_rows(const PackedRows<Real>& packed, Index pieces, Index height, Index step) {
+void cut_into_panels(const Rows<Real>& from, Index keys, Real* panels) {
   std::array<const Real*, static_cast<std::size_t>(kLanes<Real>)> rows;
-  for (Index piece = 0; piece < pieces; ++piece)
-    for (Index vector = 0; vector < step; vector += kLanes<Real>) {
-      for (Index lane = 0; lane < kLanes<Real>; ++lane)
-        rows[static_cast<std::size_t>(lane)] =
-            packed.rows + (piece * height + vector + lane) * packed.pitch;
-      pack_rows(rows.data(), packed.columns, packed.pieces + piece * packed.columns * step + vector,
-                step);
-    }
+  for (Index begin = 0; begin < keys; begin += kLanes<Real>) {
+    for (Index lane = 0; lane < kLanes<Real>; ++lane)
+      rows[static_cast<std::size_t>(lane)] = from.row(begin + lane);
+    const Index in_panel = begin % kPanelKeys<Real>;
+    pack_rows(rows.data(), from.columns, panels + (begin - in_panel) * from.columns + in_panel,
+              kPanelKeys<Real>);
+  }
 }
 
 template <class Real>
 struct GradientTile {
   KeyRange keys;
-  PackedRows<Real> k;
-  PackedRows<Real> v;
+  Rows<Real> k;
+  Real* k_panels = nullptr;
+  Real* v_panels = nullptr;
   bool finite = true;  ///< no infinity or NaN in k
 };
 
-/// Precondition: keys exist, and are at most kGradientKeys.
+/// `at`: batch and kv head. Precondition: keys exist, and are at most kGradientKeys.
 template <class Real>
-GradientTile<Real> pack_gradient_tile(KeyRows<Real>& rows, const Problem& problem,
-                                      const RowIndex& first, const KeyRange& keys,
+GradientTile<Real> pack_gradient_tile(KeyRows<Real>& inputs, const Problem& problem,
+                                      const RowIndex& at, const KeyRange& keys,
                                       GradientScratch<Real>& scratch) {
-  const auto place = [](Index columns, AlignedBuffer<Real>& in_rows, AlignedBuffer<Real>& panels) {
-    const Index pitch = pitch_of<Real>(columns);
-    return PackedRows<Real>{columns, pitch, in_rows.at_least(kGradientKeys<Real> * pitch),
-                            panels.at_least(kGradientKeys<Real> * columns)};
-  };
-  GradientTile<Real> tile{keys, place(problem.head_dim, scratch.k_rows, scratch.k_panels),
-                          place(problem.head_dim_v, scratch.v_rows, scratch.v_panels)};
-  Real* const copy = scratch.copy.at_least(std::max(tile.k.pitch, tile.v.pitch));
+  const Index most = std::max(problem.head_dim, problem.head_dim_v);
+  scratch.rows.at_least(kGradientKeys<Real> * pitch_of<Real>(most));
+  const Rows<Real> v = Rows<Real>::in(scratch.rows, kGradientKeys<Real>, problem.head_dim_v);
+  GradientTile<Real> tile{keys, Rows<Real>::in(scratch.rows, kGradientKeys<Real>, problem.head_dim),
+                          scratch.k_panels.at_least(kGradientKeys<Real> * problem.head_dim),
+                          scratch.v_panels.at_least(kGradientKeys<Real> * problem.head_dim_v)};
+  Real* const copy = scratch.copy.at_least(pitch_of<Real>(most));
   const Index count = keys.end - keys.begin;
-  const Index panels = (count + kPanelKeys<Real> - 1) / kPanelKeys<Real>;
-  RowCopier<Real> copy_k;
-  RowCopier<Real> copy_v;
-  for (Index key = 0; key < count; ++key) {
-    copy_k.copy(rows.key(first.batch, first.head, keys.begin + key, copy), tile.k, key);
-    copy_v.copy(rows.value(first.batch, first.head, keys.begin + key, copy), tile.v, key);
-  }
-  for (const PackedRows<Real>& packed : {tile.k, tile.v}) {
-    std::fill(packed.rows + count * packed.pitch,
-              packed.rows + panels * kPanelKeys<Real> * packed.pitch, Real(0));
-    cut_rows(packed, panels, kPanelKeys<Real>, kPanelKeys<Real>);
-  }
-  tile.finite = copy_k.finite();
+  const Index whole = (count + kPanelKeys<Real> - 1) / kPanelKeys<Real> * kPanelKeys<Real>;
+  RowCopier<Real> values;
+  for (Index key = 0; key < count; ++key)
+    values.copy(inputs.value(at.batch, at.head, keys.begin + key, copy), v, key);
+  std::fill(v.row(count), v.row(whole), Real(0));
+  cut_into_panels(v, whole, tile.v_panels);
+  RowCopier<Real> copier;  // of k, which stays
+  for (Index key = 0; key < count; ++key)
+    copier.copy(inputs.key(at.batch, at.head, keys.begin + key, copy), tile.k, key);
+  std::fill(tile.k.row(count), tile.k.row(whole), Real(0));
+  cut_into_panels(tile.k, whole, tile.k_panels);
+  tile.finite = copier.finite();
   return tile;
 }
 

@@ -22,11 +22,11 @@ namespace attest::kernels::HWY_NAMESPACE {
 template <class Real>
 struct GradientBlock {
   StripRows rows;
-  PackedRows<Real> q;
-  PackedRows<Real> dout;
+  Rows<Real> q;
+  Rows<Real> dout;
   Real* lse = nullptr;
   Real* delta = nullptr;  ///< D = dout . out - dlse
-  Real* dq = nullptr;     ///< rows x q.pitch, without the scale
+  Rows<Real> dq;          ///< without the scale
   bool q_finite = true;
   bool dout_finite = true;
 };
@@ -61,27 +61,25 @@ class GradientRows {
   /// Nothing is read of a row that sees no key and has no sink.
   GradientBlock<Real> begin(const StripRows& rows, const VisibleTiles& mask) {
     const Index count = (rows.rows + kGroupRows - 1) / kGroupRows * kGroupRows;
-    GradientBlock<Real> block{
-        rows,
-        place(problem_.head_dim, count, scratch_.q_rows, scratch_.q_strips),
-        place(problem_.head_dim_v, count, scratch_.dout_rows, scratch_.dout_strips),
-        scratch_.lse.at_least(count),
-        scratch_.delta.at_least(count),
-        nullptr};
-    block.dq = scratch_.dq.at_least(count * block.q.pitch);
-    std::fill_n(block.dq, count * block.q.pitch, Real(0));
+    GradientBlock<Real> block{rows,
+                              Rows<Real>::in(scratch_.q, count, problem_.head_dim),
+                              Rows<Real>::in(scratch_.dout, count, problem_.head_dim_v),
+                              scratch_.lse.at_least(count),
+                              scratch_.delta.at_least(count),
+                              Rows<Real>::in(scratch_.dq, count, problem_.head_dim)};
+    std::fill_n(block.dq.elements, count * block.dq.pitch, Real(0));
     std::fill_n(block.lse, count, Real(0));
     std::fill_n(block.delta, count, Real(0));
-    Real* const copy = scratch_.copy.at_least(std::max(block.q.pitch, 2 * block.dout.pitch));
+    Real* const copy = scratch_.copy.at_least(block.q.pitch + 2 * block.dout.pitch);
     RowCopier<Real> copy_q;
     RowCopier<Real> copy_dout;
     bool sees = false;
-    for (Index i = 0; i < count + kLanes<Real>; ++i) {
+    for (Index i = 0; i < count; ++i) {
       if (i < rows.rows && (i == 0 || rows.row(i).query != rows.row(i - 1).query))
         sees = !sinks_.empty() || sees_a_key(mask, rows.row(i).query);
       if (i >= rows.rows || !sees) {
-        std::fill_n(block.q.rows + i * block.q.pitch, block.q.pitch, Real(0));
-        std::fill_n(block.dout.rows + i * block.dout.pitch, block.dout.pitch, Real(0));
+        std::fill_n(block.q.row(i), block.q.pitch, Real(0));
+        std::fill_n(block.dout.row(i), block.dout.pitch, Real(0));
         continue;
       }
       copy_q.copy(inputs_.query(rows.row(i), copy), block.q, i);
@@ -90,37 +88,20 @@ class GradientRows {
       copy_dout.copy(dout, block.dout, i);
       find_delta(rows.row(i), dout, copy + block.dout.pitch, block.lse[i], block.delta[i]);
     }
-    const Index strips = count / kStripRows;
-    cut_rows(block.q, strips, kStripRows, kStripPitch<Real>);
-    cut_rows(block.dout, strips, kStripRows, kStripPitch<Real>);
     block.q_finite = copy_q.finite();
     block.dout_finite = copy_dout.finite();
     return block;
   }
 
-  /// Begins to fetch what begin() reads of a row.
-  void prefetch(const RowIndex& row) const {
-    const RowPlace at = places_.query(row);
-    for (const ConstTensorRef* tensor : {&views_.q, &views_.dout, &views_.out})
-      inputs_.prefetch(*tensor, at);
-  }
-
   void write(const GradientBlock<Real>& block, Real scale) const {
     for (Index i = 0; i < block.rows.rows; ++i) {
-      Real* const row = block.dq + i * block.q.pitch;
-      finish_row(row, block.q.columns, scale);
+      Real* const row = block.dq.row(i);
+      finish_row(row, block.dq.columns, scale);
       store_row(views_.dq, places_.query(block.rows.row(i)), static_cast<const Real*>(row));
     }
   }
 
  private:
-  static PackedRows<Real> place(Index columns, Index count, AlignedBuffer<Real>& rows,
-                                AlignedBuffer<Real>& strips) {
-    const Index pitch = pitch_of<Real>(columns);
-    return {columns, pitch, rows.at_least((count + kLanes<Real>)*pitch),
-            strips.at_least(count / kStripRows * kStripPitch<Real> * columns)};
-  }
-
   bool sees_a_key(const VisibleTiles& mask, Index query) const {
     for (Index begin = 0; begin < problem_.seq_kv; begin += TileBits::kKeys) {
       const KeyRange keys{begin, std::min(begin + TileBits::kKeys, problem_.seq_kv)};

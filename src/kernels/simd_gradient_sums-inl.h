@@ -18,14 +18,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
-/// Begins to fetch elements into the second cache.
-template <class Element>
-HWY_INLINE void prefetch_elements(const Element* first, Index count) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(first);
-  for (Index byte = 0; byte < count * static_cast<Index>(sizeof(Element)); byte += 64)
-    __builtin_prefetch(bytes + byte, 0, 2);
-}
-
 /// to(c) += sums(c).
 template <class Real>
 HWY_INLINE void add_row(const Real* HWY_RESTRICT sums, Index columns, Real* HWY_RESTRICT to) {
@@ -106,11 +98,6 @@ class KeyGradient {
   void write(const KeySlots& slots) {
     for (const Index b : slots.members)
       for (Index key = 0; key < problem_.key_length(b); ++key) write(places_.key(b, key), key);
-  }
-
-  /// Begins to fetch the place of a key.
-  void prefetch(Index b, Index key) const {
-    prefetch_elements(row(places_.key(b, key), key), columns_);
   }
 
  private:

@@ -56,16 +56,6 @@ class KeyRows {
     return stored(tensors_.q, places_.query(row), copy);
   }
 
-  /// Begins to fetch the place of a row into the second cache.
-  static void prefetch(const ConstTensorRef& tensor, const RowPlace& at) {
-    const auto* const first = static_cast<const std::byte*>(tensor.data) + row_offset(tensor, at);
-    const Index bytes = tensor.extents[3] * tensor.strides[3] * size_of(tensor.dtype);
-    for (Index byte = 0; byte < bytes; byte += 64) __builtin_prefetch(first + byte, 0, 2);
-  }
-  void prefetch_key(Index b, Index kv_head, Index key) const {
-    prefetch(tensors_.k, place(b, kv_head, key));
-    prefetch(tensors_.v, place(b, kv_head, key));
-  }
   /// The row of any tensor.
   static const Real* stored(const ConstTensorRef& tensor, const RowPlace& at, Real* copy) {
     const auto* const first = static_cast<const std::byte*>(tensor.data) + row_offset(tensor, at);
