@@ -69,6 +69,8 @@ struct DeclaredAccuracy {
   std::optional<Format> output_format;   ///< of `out`, where it is not `format`
 
   SummaryScope scope = SummaryScope::row;
+  /// Scope `split`: where tile_kv is larger, tiles have this many keys; 0: never.
+  Index longest_tile = 0;
   /// Keys are added one after the other; false: in any order or tree. Tiles of a unit are taken in
   /// ascending order in both cases.
   bool ordered_sums = true;

@@ -27,6 +27,7 @@ class SimdKernel : public Kernel {
     }
     accuracy.exp_relative_error = 4 * accuracy.format.unit_roundoff;
     accuracy.ordered_sums = false;
+    accuracy.longest_tile = longest_simd_tile(problem);
     return accuracy;
   }
   Status forward(const Problem& problem, const Tiling& tiling,

@@ -1,8 +1,8 @@
 // The forward pass of the SIMD kernels: blocks of query rows, and for each one all tiles of keys.
 //
-// A block is the rows of all heads that read one kv head, for consecutive queries, so that a tile of
-// K and V is packed once for all of them. Its summaries stay in the second cache.
-// Method: FlashAttention-2 (Dao 2023); packing and blocking as in Goto and van de Geijn 2008.
+// A block is the rows of all heads that read one kv head, for consecutive queries, so that a tile
+// of K and V is packed once for all of them. Its summaries stay in the second cache. Method:
+// FlashAttention-2 (Dao 2023); packing and blocking as in Goto and van de Geijn 2008.
 
 // One body for each target of Highway.
 #if defined(ATTEST_KERNELS_SIMD_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -23,9 +23,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
-/// Bytes of the packed queries and summaries of a block.
-inline constexpr Index kBlockBytes = 512 * 1024;
-inline constexpr Index kMostBlockRows = 1024;
+/// Bytes of the packed queries and summaries of a block: with a tile of K and V less than 1 MiB.
+inline constexpr Index kBlockBytes = 768 * 1024;
 
 template <class Real>
 class ForwardWorker {
@@ -34,37 +33,41 @@ class ForwardWorker {
       : problem_(call.problem),
         rows_(call.problem, {call.views.q, call.views.k, call.views.v, call.views.qv}),
         terms_(call.problem, call.views.bias),
+        packer_(rows_, scratch),
         strip_pass_(call.problem, terms_, scratch),
         writer_(call.problem, call.views),
         scratch_(scratch),
         scale_(static_cast<Real>(scale_value(call.problem))),
-        tile_kv_(std::min(call.tiling.tile_kv, kTileKeys<Real>)),
+        tile_kv_(std::min(call.tiling.tile_kv, longest_simd_tile(call.problem))),
         pitch_(pitch_of<Real>(call.problem.head_dim_v)) {}
 
   Index pitch() const { return pitch_; }
 
   /// Packs the queries of a block, each element scaled and rounded once.
   void begin(const StripRows& block) {
-    const Index columns = rows_.key_columns();
+    const Index columns = rows_.columns();
     const Index strips = (block.rows + kStripRows - 1) / kStripRows;
-    const Index size = strips * columns * kStripPitch<Real>;
     const Index row_pitch = pitch_of<Real>(columns);
-    q_ = scratch_.q.at_least(size);
-    Real* const copies = scratch_.rows.at_least((kStripPitch<Real> + 1) * row_pitch);
-    Real* const zeros = copies + kStripPitch<Real> * row_pitch;
+    // A vector of rows may reach into the next column, or the next strip, which is written later.
+    q_ = scratch_.q.at_least(strips * columns * kStripRows + kLanes<Real>);
+    Real* const copies = scratch_.query_rows.at_least((kPackedRows + 1) * row_pitch);
+    Real* const zeros = copies + kPackedRows * row_pitch;
     std::fill_n(zeros, columns, Real(0));
-    std::array<const Real*, static_cast<std::size_t>(kStripPitch<Real>)> rows;
+    std::array<const Real*, static_cast<std::size_t>(kPackedRows)> rows;
     for (Index strip = 0; strip < strips; ++strip) {
       rows.fill(zeros);
       const Index first = strip * kStripRows;
-      for (Index i = 0; i < std::min(kStripRows, block.rows - first); ++i)
+      for (Index i = 0; i < kStripRows && first + i < block.rows; ++i) {
         rows[static_cast<std::size_t>(i)] =
             rows_.query(block.row(first + i), copies + i * row_pitch);
-      Real* const to = q_ + strip * columns * kStripPitch<Real>;
-      for (Index vector = 0; vector < kStripPitch<Real>; vector += kLanes<Real>)
-        pack_rows(rows.data() + vector, columns, to + vector, kStripPitch<Real>);
+        if (first + kStripRows + i < block.rows)
+          rows_.prefetch_query(block.row(first + kStripRows + i));
+      }
+      Real* const to = q_ + strip * columns * kStripRows;
+      for (Index at = kPackedRows - kLanes<Real>; at >= 0; at -= kLanes<Real>)
+        pack_rows(rows.data() + at, columns, to + at, kStripRows);
     }
-    scale_in_place(q_, size, scale_);
+    scale_in_place(q_, strips * columns * kStripRows, scale_);
   }
 
   /// Summaries of the rows over the keys of `range`.
@@ -72,8 +75,8 @@ class ForwardWorker {
                  const Summaries<Real>& part) {
     part.clear();
     for (Index begin = range.begin; begin < range.end; begin += tile_kv_) {
-      const KeyRange keys{begin, std::min(begin + tile_kv_, std::min(range.end,
-                                                                     problem_.key_length(block.b)))};
+      const KeyRange keys{
+          begin, std::min(begin + tile_kv_, std::min(range.end, problem_.key_length(block.b)))};
       if (keys.begin >= keys.end) return;
       if (mask.tile_class(block.queries(), keys) != TileClass::empty)
         absorb(block, mask, keys, part);
@@ -88,12 +91,16 @@ class ForwardWorker {
   }
 
  private:
+  /// Rows of a strip up to a whole vector.
+  static constexpr Index kPackedRows =
+      (kStripRows + kLanes<Real> - 1) / kLanes<Real> * kLanes<Real>;
+
   void absorb(const StripRows& block, const VisibleTiles& mask, const KeyRange& keys,
               const Summaries<Real>& part) {
     const Index kv_head = problem_.kv_head(block.first_head);
-    const PackedTile<Real> tile =
-        pack_tile(rows_, block.b, kv_head, keys, problem_.head_dim_v, scratch_);
-    const Index columns = rows_.key_columns();
+    const KeyTile<Real> tile = block.rows > kStripRows ? packer_.packed(block.b, kv_head, keys)
+                                                       : packer_.stored(block.b, kv_head, keys);
+    const Index columns = rows_.columns();
     for (Index first = 0; first < block.rows; first += kStripRows) {
       StripRows strip = block;
       strip.first = block.first + first;
@@ -101,14 +108,14 @@ class ForwardWorker {
       const Summaries<Real> of_strip{kStripRows, part.pitch, part.row_max + first,
                                      part.row_sum + first * kLanes<Real>,
                                      part.numerators + first * part.pitch};
-      strip_pass_.absorb(strip, q_ + first / kStripRows * columns * kStripPitch<Real>, tile, mask,
-                         of_strip);
+      strip_pass_.absorb(strip, q_ + first * columns, tile, mask, of_strip);
     }
   }
 
   const Problem& problem_;
   KeyRows<Real> rows_;
   TileTerms<Real> terms_;
+  TilePacker<Real> packer_;
   StripPass<Real> strip_pass_;
   RowWriter<Real> writer_;
   Scratch<Real>& scratch_;
@@ -118,21 +125,26 @@ class ForwardWorker {
   Real* q_ = nullptr;
 };
 
-/// All blocks of a call. Rows of a block: as many as its memory allows, of whole queries.
+/// All blocks of a call, of whole queries and nearly one size, as large as the memory of a block
+/// allows with so many summaries of every row.
 template <class Real>
 std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row) {
   const Index group = problem.heads_q / problem.heads_kv;
-  const Index columns = problem.head_dim + (problem.qv ? problem.head_dim_v : 0);
   const Index row_bytes =
-      (columns + summaries_of_row * pitch_of<Real>(problem.head_dim_v)) * Index{sizeof(Real)};
-  const Index rows = std::clamp<Index>(kBlockBytes / row_bytes, kStripRows, kMostBlockRows);
-  const Index queries = std::max<Index>(1, rows / group);
+      Summaries<Real>::elements(1, pitch_of<Real>(problem.head_dim_v)) * summaries_of_row +
+      score_columns(problem);
+  const Index most = std::max(kBlockBytes / (row_bytes * Index{sizeof(Real)}) / group, Index{1});
   std::vector<StripRows> blocks;
-  for (Index b = 0; b < problem.batch; ++b)
+  for (Index b = 0; b < problem.batch; ++b) {
+    const Index length = problem.query_length(b);
+    const Index count = (length + most - 1) / most;
     for (Index kv_head = 0; kv_head < problem.heads_kv; ++kv_head)
-      for (Index query = 0; query < problem.query_length(b); query += queries)
-        blocks.push_back({b, kv_head * group, group, query, 0,
-                          group * std::min(queries, problem.query_length(b) - query)});
+      for (Index block = 0; block < count; ++block) {
+        const Index begin = length * block / count;
+        const Index end = length * (block + 1) / count;
+        blocks.push_back({b, kv_head * group, group, begin, 0, group * (end - begin)});
+      }
+  }
   return blocks;
 }
 
@@ -151,7 +163,8 @@ template <class Real>
 Status forward_pass(const SimdForwardCall& call) {
   const Problem& problem = call.problem;
   const std::vector<KeyRange> units = split_ranges(call.tiling, problem.seq_kv);
-  const Result<MergeTree> tree = make_merge_tree(call.tiling.merge, static_cast<Index>(units.size()));
+  const Result<MergeTree> tree =
+      make_merge_tree(call.tiling.merge, static_cast<Index>(units.size()));
   if (!tree.ok()) return tree.status();
   const Index stacked = height(tree.value());
   static thread_local Scratch<Real> scratch;

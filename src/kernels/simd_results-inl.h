@@ -47,8 +47,8 @@ void merge_into(const Summaries<Real>& left, const Summaries<Real>& right) {
     const Vec<Real> of_right = rescale_factor(right.row_max[i], to);
     combine(of_left, left.row_sum + i * kLanes<Real>, of_right, right.row_sum + i * kLanes<Real>,
             kLanes<Real>, left.row_sum + i * kLanes<Real>);
-    combine(of_left, left.numerators + i * left.pitch, of_right,
-            right.numerators + i * right.pitch, left.pitch, left.numerators + i * left.pitch);
+    combine(of_left, left.numerators + i * left.pitch, of_right, right.numerators + i * right.pitch,
+            left.pitch, left.numerators + i * left.pitch);
     left.row_max[i] = to;
   }
 }
