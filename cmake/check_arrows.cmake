@@ -20,6 +20,7 @@ set(ARROWS
   "src/vocabulary | ^src/vocabulary/      | std attest/ vocabulary/"
   "src/tensors    | ^src/tensors/         | std attest/ tensors/ nlohmann/ ${system}"
   "src/kernels    | ^src/kernels/         | std attest/ kernels/ Eigen/"
+  "+threads       | ^src/kernels/parallel[.]cpp$ | tbb/"
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ \

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
+#include "cli/exhaustive_command.hpp"
 #include "reference/oracle.hpp"
 #include "reports/numbers.hpp"
 
@@ -101,6 +102,20 @@ void add_world(CLI::App& app, WorldOptions& options) {
                     "folder of an interrupted or killed run to go on with");
 }
 
+void add_exhaustive(CLI::App& app, ExhaustiveOptions& options) {
+  CLI::App* const bench = app.add_subcommand("bench", "measures what the SIMD kernels are made of");
+  bench
+      ->add_option("--exhaustive", options.function,
+                   "error of exp, exp_non_positive, tanh or log for every float")
+      ->required();
+  bench->add_option("--target", options.targets,
+                    "instruction set, as AVX2; may be repeated; every one if none is named");
+  bench->add_option("-j,--threads", options.threads, "threads; 0 = one a core")
+      ->check(CLI::Range(0, 1024));
+  bench->add_option("--state", options.state,
+                    "file of what was found so far; the run goes on with it if it exists");
+}
+
 bool has_command(const CLI::App& app, const std::string& name) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   return std::any_of(commands.begin(), commands.end(),
@@ -121,12 +136,14 @@ int main(int argc, char** argv) {
   AccuracyOptions accuracy;
   BoundOptions bound;
   WorldOptions world;
+  ExhaustiveOptions exhaustive;
   std::string what;
   add_check(app, check);
   add_replay(app, replay);
   add_accuracy(app, accuracy);
   add_bound(app, bound);
   add_world(app, world);
+  add_exhaustive(app, exhaustive);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
                    "kernels, mutants, laws, families, masks, features, tiers or dtypes")
@@ -152,6 +169,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
     if (app.got_subcommand("bound")) return bound_command(bound);
     if (app.got_subcommand("world")) return world_command(world);
+    if (app.got_subcommand("bench")) return exhaustive_command(exhaustive);
     if (app.got_subcommand("doctor")) return doctor_command();
     return list_command(what);
   };

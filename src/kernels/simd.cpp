@@ -5,6 +5,7 @@
 #include "kernels/simd_backward.hpp"
 #include "kernels/simd_dispatch.hpp"
 #include "kernels/simd_forward.hpp"
+#include "kernels/simd_summary.hpp"
 
 namespace attest::kernels {
 namespace {
@@ -30,6 +31,21 @@ class SimdKernel : public Kernel {
     accuracy.longest_tile = longest_simd_tile(problem);
     return accuracy;
   }
+  /// Few rows would leave most threads without work: then the keys are split, by their number
+  /// alone.
+  Tiling preferred_tiling(const Problem& problem) const override {
+    constexpr Index kRowsOfDecode = 12;
+    constexpr Index kKeysOfSplit = 4096;
+    constexpr Index kMostPieces = 64;
+    Tiling tiling;
+    tiling.tile_kv = longest_simd_tile(problem);
+    tiling.merge.kind = MergeOrder::Kind::balanced;
+    const Index pieces = std::max(problem.batch * problem.heads_kv, Index{1});
+    if (problem.heads_q / problem.heads_kv * problem.seq_q <= kRowsOfDecode)
+      tiling.splits.count = std::clamp<Index>(
+          std::min(problem.seq_kv / kKeysOfSplit, kMostPieces / pieces), 1, KvSplits::max_count);
+    return tiling;
+  }
   Status forward(const Problem& problem, const Tiling& tiling,
                  const ForwardViews& views) const override {
     if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
@@ -51,9 +67,14 @@ class SimdKernel : public Kernel {
     return {};
   }
 
+  const SummaryOps<float>* summary_ops_f32() const override { return ops_f32_.get(); }
+  const SummaryOps<double>* summary_ops_f64() const override { return ops_f64_.get(); }
+
  private:
   std::int64_t target_;
   KernelDescription description_;
+  std::unique_ptr<SummaryOps<float>> ops_f32_ = simd_summary_ops_f32(target_);
+  std::unique_ptr<SummaryOps<double>> ops_f64_ = simd_summary_ops_f64(target_);
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "attest/kernel.hpp"
 
@@ -25,6 +26,7 @@ struct SimdForwardCall {
   const Problem& problem;
   const Tiling& tiling;
   const ForwardViews& views;
+  std::int64_t* ran_on = nullptr;  ///< gets the target whose code ran, for tests
 };
 
 struct SimdBackwardCall {

@@ -16,6 +16,8 @@
 #include <array>
 #include <vector>
 
+#include "attest/threads.hpp"
+#include "kernels/parallel.hpp"
 #include "kernels/simd_call.hpp"
 #include "kernels/simd_results-inl.h"
 #include "kernels/simd_strip-inl.h"
@@ -148,6 +150,30 @@ std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row)
   return blocks;
 }
 
+/// Blocks a thread that keep all threads busy to the end.
+inline constexpr std::size_t kBlocksOfAThread = 4;
+
+/// Summaries of one size, one behind the other.
+template <class Real>
+class SummaryStack {
+ public:
+  SummaryStack(AlignedBuffer<Real>& memory, Index count, Index rows, Index pitch)
+      : rows_((rows + kStripRows - 1) / kStripRows * kStripRows),
+        pitch_(pitch),
+        size_(Summaries<Real>::elements(rows_, pitch)),
+        first_(memory.at_least(count * size_)) {}
+
+  Summaries<Real> at(Index position) const {
+    return Summaries<Real>::in(first_ + position * size_, rows_, pitch_);
+  }
+
+ private:
+  Index rows_;
+  Index pitch_;
+  Index size_;
+  Real* first_;
+};
+
 /// Summaries that are held at once while a tree is evaluated.
 inline Index height(const MergeTree& tree) {
   Index held = 0;
@@ -159,36 +185,79 @@ inline Index height(const MergeTree& tree) {
   return most;
 }
 
+/// The blocks of a call, each on one thread from its first tile to its output.
+template <class Real>
+void run_blocks(const SimdForwardCall& call, const std::vector<KeyRange>& units,
+                const MergeTree& tree, const std::vector<StripRows>& blocks) {
+  const Index held = height(tree);
+  for_each_piece(static_cast<Index>(blocks.size()), [&](Index piece) {
+    Scratch<Real>& scratch = scratch_of_thread<Real>();
+    const StripRows& block = blocks[static_cast<std::size_t>(piece)];
+    const VisibleTiles mask(call.problem, block.b);
+    ForwardWorker<Real> worker(call, scratch);
+    worker.begin(block);
+    const SummaryStack<Real> stack(scratch.summaries, held, block.rows, worker.pitch());
+    Index depth = 0;
+    for (const Index step : tree.steps) {
+      if (step != MergeTree::merge) {
+        worker.summarise(block, mask, units[static_cast<std::size_t>(step)], stack.at(depth++));
+      } else {
+        --depth;
+        merge_into(stack.at(depth - 1), stack.at(depth));
+      }
+    }
+    worker.write(block, stack.at(0));
+  });
+}
+
+/// Few rows and many kv splits: every split of every block by itself, then the merges.
+template <class Real>
+void run_splits(const SimdForwardCall& call, const std::vector<KeyRange>& units,
+                const MergeTree& tree, const std::vector<StripRows>& blocks) {
+  const auto splits = static_cast<Index>(units.size());
+  Index rows = 0;
+  for (const StripRows& block : blocks) rows = std::max(rows, block.rows);
+  const Index pitch = pitch_of<Real>(call.problem.head_dim_v);
+  static thread_local AlignedBuffer<Real> memory;
+  const SummaryStack<Real> parts(memory, splits * static_cast<Index>(blocks.size()), rows, pitch);
+  for_each_piece(splits * static_cast<Index>(blocks.size()), [&](Index piece) {
+    Scratch<Real>& scratch = scratch_of_thread<Real>();
+    const StripRows& block = blocks[static_cast<std::size_t>(piece / splits)];
+    ForwardWorker<Real> worker(call, scratch);
+    worker.begin(block);
+    worker.summarise(block, VisibleTiles(call.problem, block.b),
+                     units[static_cast<std::size_t>(piece % splits)], parts.at(piece));
+  });
+  for_each_piece(static_cast<Index>(blocks.size()), [&](Index piece) {
+    Scratch<Real>& scratch = scratch_of_thread<Real>();
+    std::vector<Summaries<Real>> stack;
+    for (const Index step : tree.steps) {
+      if (step != MergeTree::merge) {
+        stack.push_back(parts.at(piece * splits + step));
+      } else {
+        const Summaries<Real> right = stack.back();
+        stack.pop_back();
+        merge_into(stack.back(), right);
+      }
+    }
+    ForwardWorker<Real>(call, scratch).write(blocks[static_cast<std::size_t>(piece)], stack.back());
+  });
+}
+
 template <class Real>
 Status forward_pass(const SimdForwardCall& call) {
-  const Problem& problem = call.problem;
-  const std::vector<KeyRange> units = split_ranges(call.tiling, problem.seq_kv);
+  const std::vector<KeyRange> units = split_ranges(call.tiling, call.problem.seq_kv);
   const Result<MergeTree> tree =
       make_merge_tree(call.tiling.merge, static_cast<Index>(units.size()));
   if (!tree.ok()) return tree.status();
-  const Index stacked = height(tree.value());
-  static thread_local Scratch<Real> scratch;
-  ForwardWorker<Real> worker(call, scratch);
-  for (const StripRows& block : blocks_of<Real>(problem, stacked)) {
-    const VisibleTiles mask(problem, block.b);
-    const Index rows = (block.rows + kStripRows - 1) / kStripRows * kStripRows;
-    const Index size = Summaries<Real>::elements(rows, worker.pitch());
-    worker.begin(block);
-    Index depth = 0;
-    Real* const memory = scratch.summaries.at_least(stacked * size);
-    const auto place = [&](Index at) {
-      return Summaries<Real>::in(memory + at * size, rows, worker.pitch());
-    };
-    for (const Index step : tree.value().steps) {
-      if (step != MergeTree::merge) {
-        worker.summarise(block, mask, units[static_cast<std::size_t>(step)], place(depth++));
-      } else {
-        --depth;
-        merge_into(place(depth - 1), place(depth));
-      }
-    }
-    worker.write(block, place(0));
-  }
+  const std::vector<StripRows> blocks = blocks_of<Real>(call.problem, height(tree.value()));
+  const auto threads = static_cast<std::size_t>(thread_count());
+  const bool alone = std::all_of(blocks.begin(), blocks.end(),
+                                 [](const StripRows& block) { return block.rows <= kStripRows; });
+  if (threads > 1 && units.size() > 1 && alone && blocks.size() < kBlocksOfAThread * threads)
+    run_splits<Real>(call, units, tree.value(), blocks);
+  else
+    run_blocks<Real>(call, units, tree.value(), blocks);
   return {};
 }
 

@@ -46,8 +46,8 @@ void score_strip(const StripScores<Real>& strip, Index first, Index last) {
 }
 
 /// Scores of one panel of keys where they are stored: their rows are turned in registers. The same
-/// operations on the same numbers as score_panel, for a strip that is alone: keys that are read once
-/// are not worth packing.
+/// operations on the same numbers as score_panel, for a strip that is alone: keys that are read
+/// once are not worth packing.
 template <int rows, class Real>
 HWY_NOINLINE void score_stored_panel(const StripScores<Real>& strip, const Real* const* keys,
                                      Index panel) {
@@ -72,9 +72,9 @@ HWY_NOINLINE void score_stored_panel(const StripScores<Real>& strip, const Real*
         const Vec<Real> query = hn::Set(d, q[i]);
         ATTEST_UNROLLED
         for (int v = 0; v < kPanelVectors; ++v)
-          sums[i][v] = hn::MulAdd(
-              query, hn::Load(d, turned + column * kPanelKeys<Real> + v * kLanes<Real>),
-              sums[i][v]);
+          sums[i][v] =
+              hn::MulAdd(query, hn::Load(d, turned + column * kPanelKeys<Real> + v * kLanes<Real>),
+                         sums[i][v]);
       }
     }
   }

@@ -63,9 +63,9 @@ struct Summaries {
 
 template <class Real>
 struct Scratch {
-  AlignedBuffer<Real> q;     ///< strips x head_dim x kStripRows
-  AlignedBuffer<Real> k;     ///< panels x head_dim x kPanelKeys
-  AlignedBuffer<Real> v;     ///< keys x pitch
+  AlignedBuffer<Real> q;           ///< strips x head_dim x kStripRows
+  AlignedBuffer<Real> k;           ///< panels x head_dim x kPanelKeys
+  AlignedBuffer<Real> v;           ///< keys x pitch
   AlignedBuffer<Real> query_rows;  ///< a strip of rows that had to be converted, and zeros
   AlignedBuffer<Real> key_rows;    ///< the same for a tile
   AlignedBuffer<Real> value_row;
@@ -73,6 +73,12 @@ struct Scratch {
   AlignedBuffer<Real> summaries;
   AlignedBuffer<Real> weights;  ///< kStripRows x kTileKeys
 };
+
+template <class Real>
+Scratch<Real>& scratch_of_thread() {
+  static thread_local Scratch<Real> scratch;
+  return scratch;
+}
 
 }  // namespace attest::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -85,8 +85,8 @@ class StripPass {
     if (tile.v == nullptr || !tile.finite) note_seen(softmax);
     weigh_strip(softmax);
     if (tile.v != nullptr)
-      add_values_to(part, strip.rows, span,
-                    PackedValues<Real>{tile.v, part.pitch}.from(span.begin), tile.finite);
+      add_values_to(part, strip.rows, span, PackedValues<Real>{tile.v, part.pitch}.from(span.begin),
+                    tile.finite);
     else
       add_stored_values(part, strip.rows, span, tile);
   }
@@ -127,9 +127,9 @@ class StripPass {
   template <class Values>
   void add_values_to(const Summaries<Real>& part, Index rows, const KeyRange& span,
                      const Values& values, bool finite) {
-    const ValueBlock<Real, Values> block{
-        factors_.data(), weights_ + span.begin, values, span.end - span.begin, part.pitch,
-        part.numerators};
+    const ValueBlock<Real, Values> block{factors_.data(), weights_ + span.begin,
+                                         values,          span.end - span.begin,
+                                         part.pitch,      part.numerators};
     if (finite)
       add_values_of_strip(block, rows);
     else
@@ -162,12 +162,9 @@ class StripPass {
   void add_values_seen(const ValueBlock<Real, Values>& block, Index rows, Index begin) {
     static constexpr Real kOne = 1;
     for (Index i = 0; i < rows; ++i) {
-      ValueBlock<Real, Values> one{block.factors + i,
-                                   block.weights + i * kTileKeys<Real>,
-                                   block.values,
-                                   0,
-                                   block.pitch,
-                                   block.numerators + i * block.pitch};
+      ValueBlock<Real, Values> one{block.factors + i, block.weights + i * kTileKeys<Real>,
+                                   block.values,      0,
+                                   block.pitch,       block.numerators + i * block.pitch};
       add_columns<1>(one);
       one.factors = &kOne;
       one.keys = 1;

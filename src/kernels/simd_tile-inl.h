@@ -109,8 +109,8 @@ class KeyRows {
 template <class Real>
 struct KeyTile {
   KeyRange keys = {};
-  const Real* k = nullptr;  ///< panels of columns x kPanelKeys; null: see k_rows
-  const Real* v = nullptr;  ///< keys x pitch; null: see v_rows
+  const Real* k = nullptr;              ///< panels of columns x kPanelKeys; null: see k_rows
+  const Real* v = nullptr;              ///< keys x pitch; null: see v_rows
   const Real* const* k_rows = nullptr;  ///< up to a whole panel, rows of zeros behind the keys
   const Real* const* v_rows = nullptr;
   bool finite = true;  ///< no infinity or NaN among packed values
@@ -176,8 +176,8 @@ class TilePacker {
     const Tag<Real> d;
     Vec<Real> not_finite = hn::Zero(d);
     for (Index key = 0; key < tile.keys.end - tile.keys.begin; ++key)
-      pack_values(rows_.value(b, kv_head, tile.keys.begin + key, copy), columns,
-                  v + key * pitch, not_finite);
+      pack_values(rows_.value(b, kv_head, tile.keys.begin + key, copy), columns, v + key * pitch,
+                  not_finite);
     tile.v = v;
     tile.finite = hn::AllTrue(d, hn::Eq(not_finite, hn::Zero(d)));
   }
