@@ -5,6 +5,7 @@
 #include "kernels/simd_backward.hpp"
 #include "kernels/simd_dispatch.hpp"
 #include "kernels/simd_forward.hpp"
+#include "kernels/simd_math_accuracy.hpp"
 #include "kernels/simd_summary.hpp"
 
 namespace attest::kernels {
@@ -14,6 +15,7 @@ class SimdKernel : public Kernel {
  public:
   SimdKernel(std::int64_t target, const std::string& target_name)
       : target_(target),
+        fused_(has_fused_multiply_add(target_name).value()),
         description_{"builtin:simd/" + target_name, "1",
                      "tiled online softmax in register blocks, compiled for " + target_name,
                      scalar_capabilities()} {}
@@ -26,7 +28,16 @@ class SimdKernel : public Kernel {
       accuracy.dot_roundings -= 1;
       accuracy.scaled_query_error = accuracy.format.unit_roundoff;
     }
-    accuracy.exp_relative_error = 4 * accuracy.format.unit_roundoff;
+    with_real_type(problem.compute_dtype(), [&](auto real) {
+      using Real = decltype(real);
+      const double u = accuracy.format.unit_roundoff;
+      const bool fused = fused_;
+      const MathError exp = declared_error<Real>(MathFunction::exp_non_positive, fused);
+      accuracy.exp_relative_error = exp.relative * u;
+      accuracy.exp_absolute_error = exp.subnormal * 2 * accuracy.format.rounding_underflow;
+      if (problem.softcap != 0)
+        accuracy.tanh_relative_error = declared_error<Real>(MathFunction::tanh, fused).relative * u;
+    });
     accuracy.ordered_sums = false;
     accuracy.longest_tile = longest_simd_tile(problem);
     return accuracy;
@@ -72,6 +83,7 @@ class SimdKernel : public Kernel {
 
  private:
   std::int64_t target_;
+  bool fused_;
   KernelDescription description_;
   std::unique_ptr<SummaryOps<float>> ops_f32_ = simd_summary_ops_f32(target_);
   std::unique_ptr<SummaryOps<double>> ops_f64_ = simd_summary_ops_f64(target_);
