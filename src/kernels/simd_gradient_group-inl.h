@@ -88,20 +88,26 @@ class GroupPass {
     TileBits seen;
     for (Index i = 0; i < rows.rows; ++i) {
       TileBits& row = bits(strip * kStripRows + i);
-      row = {};
-      if (of_strip == TileClass::full) row.set(0, keys_);
-      if (of_strip != TileClass::partial) continue;
-      const bool same = i > 0 && rows.row(i).query == rows.row(i - 1).query;
-      row = same ? bits(strip * kStripRows + i - 1) : mask.row(rows.row(i).query, keys);
+      const Index query = rows.row(i).query;
+      row = i > 0 && query == rows.row(i - 1).query ? bits(strip * kStripRows + i - 1)
+                                                    : bits_of(query, of_strip, keys, mask);
       for (std::size_t word = 0; word < seen.words.size(); ++word)
         seen.words[word] |= row.words[word];
     }
-    if (of_strip != TileClass::partial) return;
     for (Index panel = 0; panel < panels_; ++panel) {
       const std::uint64_t of_panel = seen.from(panel * kPanelKeys<Real>);
       if ((of_panel & ((std::uint64_t{1} << kPanelKeys<Real>)-1)) == 0)
         meetings(strip) &= ~(std::uint64_t{1} << panel);
     }
+  }
+  TileBits bits_of(Index query, TileClass of_strip, const KeyRange& keys,
+                   const VisibleTiles& mask) const {
+    const TileClass of_row =
+        of_strip == TileClass::partial ? mask.tile_class({query, query + 1}, keys) : of_strip;
+    if (of_row == TileClass::partial) return mask.row(query, keys);
+    TileBits row;
+    if (of_row == TileClass::full) row.set(0, keys_);
+    return row;
   }
 
   void multiply(const Rows<Real>& left, Index row, const Real* panels, Index panel,

@@ -76,7 +76,7 @@ class GradientRows {
     bool sees = false;
     for (Index i = 0; i < count; ++i) {
       if (i < rows.rows && (i == 0 || rows.row(i).query != rows.row(i - 1).query))
-        sees = !sinks_.empty() || sees_a_key(mask, rows.row(i).query);
+        sees = !sinks_.empty() || sees_a_key(mask, rows.row(i).query, {0, problem_.seq_kv});
       if (i >= rows.rows || !sees) {
         std::fill_n(block.q.row(i), block.q.pitch, Real(0));
         std::fill_n(block.dout.row(i), block.dout.pitch, Real(0));
@@ -102,14 +102,16 @@ class GradientRows {
   }
 
  private:
-  bool sees_a_key(const VisibleTiles& mask, Index query) const {
-    for (Index begin = 0; begin < problem_.seq_kv; begin += TileBits::kKeys) {
-      const KeyRange keys{begin, std::min(begin + TileBits::kKeys, problem_.seq_kv)};
-      const TileClass found = mask.tile_class({query, query + 1}, keys);
-      if (found == TileClass::full) return true;
-      if (found == TileClass::partial && mask.row(query, keys).any()) return true;
-    }
-    return false;
+  /// Halves the keys, down to a few that are asked one by one.
+  static bool sees_a_key(const VisibleTiles& mask, Index query, const KeyRange& keys) {
+    constexpr Index kFew = 16;
+    if (keys.begin >= keys.end) return false;
+    const TileClass found = mask.tile_class({query, query + 1}, keys);
+    if (found != TileClass::partial) return found == TileClass::full;
+    if (keys.end - keys.begin <= kFew) return mask.row(query, keys).any();
+    const Index middle = keys.begin + (keys.end - keys.begin) / 2;
+    return sees_a_key(mask, query, {keys.begin, middle}) ||
+           sees_a_key(mask, query, {middle, keys.end});
   }
 
   /// The lse and D of a row; its sink belongs to no tile.
