@@ -23,7 +23,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
-/// Bytes of a block: q, dout and dq.
+/// Bytes of a block: q, dout and dq. With a tile it lies in the second cache.
 inline constexpr Index kGradientBlockBytes = 768 * 1024;
 inline constexpr Index kMostGradientRows = 1056;
 
@@ -73,8 +73,9 @@ class BackwardWorker {
         static_cast<Index>(sizeof(Real));
     const Index most = std::clamp(kGradientBlockBytes / row_bytes, kGroupRows, kMostGradientRows);
     const Index count = std::max<Index>(1, (length * group + most - 1) / most);
-    const Index groups = (length * group + count * kGroupRows - 1) / (count * kGroupRows);
-    const Index queries = std::max<Index>(1, groups * kGroupRows / group);
+    const Index least = (length + count - 1) / count;
+    const Index strips = (least * group + kStripRows - 1) / kStripRows;
+    const Index queries = std::max(least, strips * kStripRows / group);
     std::vector<StripRows> blocks;
     for (Index query = 0; query < length; query += queries)
       blocks.push_back(

@@ -18,7 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
-/// Rows up to whole groups; those that do not exist, or see nothing, are zero.
+/// Rows up to whole strips; those that do not exist, or see nothing, are zero.
 template <class Real>
 struct GradientBlock {
   StripRows rows;
@@ -60,7 +60,7 @@ class GradientRows {
 
   /// Nothing is read of a row that sees no key and has no sink.
   GradientBlock<Real> begin(const StripRows& rows, const VisibleTiles& mask) {
-    const Index count = (rows.rows + kGroupRows - 1) / kGroupRows * kGroupRows;
+    const Index count = (rows.rows + kStripRows - 1) / kStripRows * kStripRows;
     GradientBlock<Real> block{rows,
                               Rows<Real>::in(scratch_.q, count, problem_.head_dim),
                               Rows<Real>::in(scratch_.dout, count, problem_.head_dim_v),
