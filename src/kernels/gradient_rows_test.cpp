@@ -144,6 +144,62 @@ TEST(GradientRows, OfKeysThatNobodySeesAreZero) {
   });
 }
 
+/// Key 77 is seen by query 100 alone and query 3 sees key 5 alone; about half of all other pairs
+/// are visible. More rows and keys than any block or tile of registers.
+Problem scattered_problem(Dtype dtype) {
+  Problem problem = plain_problem(dtype, 130, 150);
+  problem.head_dim = 5;
+  problem.head_dim_v = 7;
+  problem.mask.bits = MaskBits{130, 150, {}};
+  for (Index query = 0; query < 130; ++query)
+    for (Index key = 0; key < 150; ++key) {
+      bool visible = number_at(9, {0, 0, query}, key) > 0;
+      if (key == 77) visible = query == 100;
+      if (query == 3) visible = key == 5;
+      problem.mask.bits->visible.push_back(visible);
+    }
+  problem.backward = Backward{};
+  return problem;
+}
+
+TEST(GradientRows, KeepTheirBitsWhereWhatTheyDoNotSeeIsNotFinite) {
+  for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+      const Problem problem = scattered_problem(dtype);
+      GradientCase call(problem, tiling);
+      const Tensor out = call.forward.out;
+      const Tensor lse = call.forward.lse;
+      call.forward = numbered_case(problem, tiling);
+      call.forward.out = out;
+      call.forward.lse = lse;
+      call.forward.run(kernel);
+      for (Index query = 0; query < 130; ++query)
+        for (Index c = 0; c < 7; ++c)
+          call.forward.set_row(call.dout, {0, 0, query}, c, number_at(8, {0, 0, query}, c));
+      call.run(kernel);
+      const GradientCase finite = call;
+      for (Tensor* tensor : {&call.forward.k, &call.forward.v})
+        call.forward.set_key(*tensor, 0, 0, 77, kPoison);
+      call.set_row(call.forward.q, {0, 0, 3}, kPoison);
+      call.set_row(call.dout, {0, 0, 3}, -kMinusInfinity);
+      call.run(kernel);
+      for (Index query = 0; query < 130; ++query)
+        for (Index c = 0; c < 5 && query != 3 && query != 100; ++c)
+          EXPECT_EQ(call.row_of(call.dq, {0, 0, query}, c),
+                    finite.row_of(finite.dq, {0, 0, query}, c));
+      for (Index key = 0; key < 150; ++key) {
+        if (key == 77 || key == 5) continue;
+        for (Index c = 0; c < 5; ++c)
+          EXPECT_EQ(call.key_of(call.dk, {0, 0, key}, c), finite.key_of(finite.dk, {0, 0, key}, c));
+        for (Index c = 0; c < 7; ++c)
+          EXPECT_EQ(call.key_of(call.dv, {0, 0, key}, c), finite.key_of(finite.dv, {0, 0, key}, c));
+      }
+      EXPECT_TRUE(std::isnan(call.row_of(call.dq, {0, 0, 100})));
+      EXPECT_TRUE(std::isnan(call.key_of(call.dk, {0, 0, 5})));
+    }
+  });
+}
+
 TEST(GradientRows, OfKAndVAreApartWhereVIsAViewOfK) {
   for_each_kernel_and_tiling([](const Kernel& kernel, const Tiling& tiling) {
     Problem problem = plain_problem(Dtype::f32, 1, 1);

@@ -1,6 +1,8 @@
 // The SIMD kernels, one for each instruction set that was compiled and that this machine has.
+#include "kernels/backward.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/row_access.hpp"
+#include "kernels/simd_backward.hpp"
 #include "kernels/simd_dispatch.hpp"
 #include "kernels/simd_forward.hpp"
 #include "kernels/simd_math_accuracy.hpp"
@@ -16,14 +18,7 @@ class SimdKernel : public Kernel {
         fused_(has_fused_multiply_add(target_name).value()),
         description_{"builtin:simd/" + target_name, "1",
                      "tiled online softmax in register blocks, compiled for " + target_name,
-                     scalar_capabilities()} {
-    // no backward pass yet
-    auto& features = description_.capabilities.features;
-    std::erase_if(features, [](Feature feature) {
-      return feature == Feature::backward || feature == Feature::dbias ||
-             feature == Feature::dsink || feature == Feature::dlse;
-    });
-  }
+                     scalar_capabilities()} {}
 
   const KernelDescription& description() const override { return description_; }
   DeclaredAccuracy accuracy(const Problem& problem) const override {
@@ -68,6 +63,19 @@ class SimdKernel : public Kernel {
       return status;
     if (Status status = reject_all_masked(problem); !status.ok()) return status;
     return simd_forward(target_, {problem, tiling, views});
+  }
+  DeclaredGradientAccuracy gradient_accuracy(const Problem& problem) const override {
+    DeclaredGradientAccuracy accuracy = scalar_gradient_accuracy(problem);
+    accuracy.exp_relative_error = 4 * accuracy.format.unit_roundoff;
+    return accuracy;
+  }
+  Status backward(const Problem& problem, const Tiling& tiling,
+                  const BackwardViews& views) const override {
+    if (Status status = check_backward(description_.capabilities, problem, tiling, views);
+        !status.ok())
+      return status;
+    simd_backward(target_, {problem, tiling, views});
+    return {};
   }
 
   const SummaryOps<float>* summary_ops_f32() const override { return ops_f32_.get(); }

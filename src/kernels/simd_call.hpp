@@ -29,4 +29,10 @@ struct SimdForwardCall {
   std::int64_t* ran_on = nullptr;  ///< gets the target whose code ran, for tests
 };
 
+struct SimdBackwardCall {
+  const Problem& problem;
+  const Tiling& tiling;
+  const BackwardViews& views;
+};
+
 }  // namespace attest::kernels

@@ -38,8 +38,15 @@ class TileTerms {
 
   /// `scores` holds scale * (q . k) of the keys of the tile, up to a whole vector.
   void apply(const RowIndex& row, const KeyRange& keys, Real* scores) {
+    apply_capped(row, keys, scores);
+    apply_rest(row, keys, scores);
+  }
+  /// The first part of it: what is added before the softcap, and the softcap.
+  void apply_capped(const RowIndex& row, const KeyRange& keys, Real* scores) {
     add(row, keys, scores, true);
     if (softcap_ != 0) cap(keys.end - keys.begin, scores);
+  }
+  void apply_rest(const RowIndex& row, const KeyRange& keys, Real* scores) {
     add(row, keys, scores, false);
   }
 

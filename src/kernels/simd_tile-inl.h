@@ -79,11 +79,7 @@ class KeyRows {
   Index columns() const { return score_columns(problem_); }
   Index columns_v() const { return problem_.head_dim_v; }
 
- private:
-  RowPlace place(Index b, Index kv_head, Index key) const {
-    const StoredRow at = places_.key(b, key);
-    return {at.b, kv_head, at.row};
-  }
+  /// The row of any tensor.
   static const Real* stored(const ConstTensorRef& tensor, const RowPlace& at, Real* copy) {
     const auto* const first = static_cast<const std::byte*>(tensor.data) + row_offset(tensor, at);
     if (is_contiguous<Real>(tensor)) return reinterpret_cast<const Real*>(first);
@@ -95,6 +91,12 @@ class KeyRows {
       }
     convert_row(tensor, at, std::span<Real>(copy, static_cast<std::size_t>(columns)));
     return copy;
+  }
+
+ private:
+  RowPlace place(Index b, Index kv_head, Index key) const {
+    const StoredRow at = places_.key(b, key);
+    return {at.b, kv_head, at.row};
   }
 
   const Problem& problem_;

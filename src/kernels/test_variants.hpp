@@ -139,10 +139,17 @@ inline Problem plain_problem(Dtype dtype, Index seq_q, Index seq_kv) {
   return problem;
 }
 
+/// Has an exp and a tanh of its own; all other kernels use those of the library.
+inline bool is_simd(const Kernel& kernel) {
+  return kernel.description().name.starts_with("builtin:simd");
+}
+
 inline std::vector<const Kernel*> kernels_of_every_variant() {
   std::vector<const Kernel*> kernels;
   for (const char* name : {"textbook", "scalar_sequential", "scalar_tree"})
     kernels.push_back(find_builtin(std::string("builtin:") + name));
+  for (const auto& kernel : builtin_kernels())
+    if (is_simd(*kernel)) kernels.push_back(kernel.get());
   return kernels;
 }
 
