@@ -25,13 +25,14 @@ double rounded_to(mpfr_srcptr value, double /*format*/) {
 }
 
 /// Both neighbours of the nearest number at rising precision, until they round to the same number.
-/// The functions are irrational at rational arguments other than 0 and 1, so this ends.
+/// The functions are irrational at rational arguments other than 0 and 1, so this ends; a result of 0 is exact.
 template <class Real>
 Real correctly_rounded_result(Elementary function, double x) {
   for (mpfr_prec_t bits = 192;; bits *= 2) {
     Scratch below(bits);
     Scratch above(bits);
     set_function(below, function, x);
+    if (mpfr_zero_p(below.get()) != 0) return rounded_to(below.get(), Real{});
     mpfr_set(above.get(), below.get(), MPFR_RNDN);
     mpfr_nextbelow(below.get());
     mpfr_nextabove(above.get());
