@@ -143,8 +143,9 @@ Verdict power_of_two(const Kernel& kernel, const Case& given) {
         for (const GradientElement& element : elements_of(on.problem, {b, head}, part)) {
           const double got = element.of(plain);
           const double want = std::ldexp(got, kExponent);
-          // A subnormal result has lost bits that the larger one has.
-          const bool exact = std::abs(got) >= stored.min_normal || element.of(scaled) == 0;
+          // A subnormal result has lost bits that the larger one has, and so may the smallest
+          // normal number, to which such a result is rounded up.
+          const bool exact = std::abs(got) > stored.min_normal || element.of(scaled) == 0;
           if (exact && std::abs(want) <= stored.max_finite)
             tally.same_bits(element.place, element.of(scaled), want, "dout was multiplied by 8");
         }

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/parallel.hpp"
 #include "kernels/simd_call.hpp"
 #include "kernels/simd_gradient_group-inl.h"
 
@@ -127,9 +128,16 @@ class BackwardWorker {
 
 template <class Real>
 void backward_pass(const SimdBackwardCall& call) {
-  static thread_local GradientScratch<Real> scratch;
-  BackwardWorker<Real> worker(call, scratch);
-  for (Index kv_head = 0; kv_head < call.problem.heads_kv; ++kv_head) worker.run(kv_head);
+  const auto run = [&](Index kv_head) {
+    static thread_local GradientScratch<Real> scratch;
+    BackwardWorker<Real>(call, scratch).run(kv_head);
+  };
+  const Problem& problem = call.problem;
+  // Heads add up to one dbias, in their order.
+  if (problem.backward->dbias && !problem.bias->per_head)
+    for (Index kv_head = 0; kv_head < problem.heads_kv; ++kv_head) run(kv_head);
+  else
+    for_each_piece(problem.heads_kv, run);
 }
 
 }  // namespace attest::kernels::HWY_NAMESPACE

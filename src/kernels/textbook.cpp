@@ -1,6 +1,5 @@
 // The definition, written down: three passes over a materialised row of scores. No tiles.
 #include <cmath>
-#include <optional>
 
 #include "kernels/backward.hpp"
 #include "kernels/input_rows.hpp"
@@ -25,18 +24,18 @@ class TextbookForward {
 
   void write_row(const RowIndex& row) {
     score_row(row);
-    const RowSummary<Real> of_keys = mass(std::nullopt);
-    const std::optional<Real> sink = sink_of(row);
-    const RowSummary<Real> whole = sink ? mass(sink) : of_keys;
+    const RowSummary<Real> of_keys = mass(nullptr);
+    const Real* const sink = sink_of(row);
+    const RowSummary<Real> whole = sink != nullptr ? mass(sink) : of_keys;
     results_.write_output(row, average(row, whole));
-    const RowSummary<Real>& counted = sink && problem_.sink->in_lse ? whole : of_keys;
+    const RowSummary<Real>& counted = sink != nullptr && problem_.sink->in_lse ? whole : of_keys;
     results_.write_lse(row, counted, attest::lse(counted));
   }
 
  private:
-  std::optional<Real> sink_of(const RowIndex& row) const {
-    if (sinks_.empty()) return std::nullopt;
-    return sinks_[static_cast<std::size_t>(row.head)];
+  /// Null: there is none.
+  const Real* sink_of(const RowIndex& row) const {
+    return sinks_.empty() ? nullptr : &sinks_[static_cast<std::size_t>(row.head)];
   }
 
   /// First pass: the visible keys and their scores.
@@ -57,13 +56,13 @@ class TextbookForward {
 
   /// Second pass: the largest score and the sum of weights, with the sink if one is given. The
   /// numerator stays empty.
-  RowSummary<Real> mass(const std::optional<Real>& sink) const {
+  RowSummary<Real> mass(const Real* sink) const {
     RowSummary<Real> mass;
-    if (sink) mass.row_max = *sink;
+    if (sink != nullptr) mass.row_max = *sink;
     for (const Real score : scores_)
       if (!(score <= mass.row_max)) mass.row_max = score;
     for (const Real score : scores_) mass.row_sum += std::exp(score - mass.row_max);
-    if (sink) mass.row_sum += std::exp(*sink - mass.row_max);
+    if (sink != nullptr) mass.row_sum += std::exp(*sink - mass.row_max);
     return mass;
   }
 
