@@ -9,6 +9,8 @@
 #endif
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "kernels/simd_pack-inl.h"
 
@@ -23,7 +25,8 @@ struct StripScores {
   const Real* k;  ///< panels of head_dim x kPanelKeys
   Index head_dim;
   Index rows;
-  Real* scores;  ///< kStripRows x kTileKeys
+  Real* scores;            ///< kStripRows x kTileKeys
+  Real* copies = nullptr;  ///< for score_stored_strip: a panel of rows, each a vector longer
 };
 
 template <int rows, class Real>
@@ -87,11 +90,29 @@ HWY_NOINLINE void score_stored_panel(const StripScores<Real>& strip, const Real*
   }
 }
 
+template <class Real>
+HWY_INLINE void copy_row(const Real* HWY_RESTRICT row, Index columns, Real* HWY_RESTRICT to) {
+  const Tag<Real> d;
+  Index c = 0;
+  for (; c + kLanes<Real> <= columns; c += kLanes<Real>)
+    hn::Store(hn::LoadU(d, row + c), d, to + c);
+  for (; c < columns; ++c) to[c] = row[c];
+}
+
 template <int rows, class Real>
 void score_stored_panels(const StripScores<Real>& strip, const Real* const* keys, Index first,
                          Index last) {
-  for (Index panel = first; panel < last; ++panel)
-    score_stored_panel<rows>(strip, keys + panel * kPanelKeys<Real>, panel);
+  // Rows are read from far away in the order of memory, and turned when they are near.
+  const Index pitch = pitch_of<Real>(strip.head_dim) + kLanes<Real>;
+  std::array<const Real*, static_cast<std::size_t>(kPanelKeys<Real>)> near;
+  for (Index panel = first; panel < last; ++panel) {
+    for (Index key = 0; key < kPanelKeys<Real>; ++key) {
+      Real* const copy = strip.copies + key * pitch;
+      copy_row(keys[panel * kPanelKeys<Real> + key], strip.head_dim, copy);
+      near[static_cast<std::size_t>(key)] = copy;
+    }
+    score_stored_panel<rows>(strip, near.data(), panel);
+  }
 }
 
 /// `keys` has a row for every key of the panels.

@@ -37,6 +37,16 @@ HWY_INLINE void combine(Vec<Real> left_factor, const Real* left, Vec<Real> right
   }
 }
 
+/// The sum of a row in its first lane, so that a key of a small part passes no more additions than
+/// that part has.
+template <class Real>
+HWY_INLINE void add_lanes(Real* row_sum) {
+  const Tag<Real> d;
+  const Real sum = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, row_sum)));
+  hn::Store(hn::Zero(d), d, row_sum);
+  row_sum[0] = sum;
+}
+
 /// left = merge(left, right) for all rows: attest/summary.hpp. Both are relative to the larger
 /// maximum, and one of the factors is 1.
 template <class Real>
@@ -45,6 +55,8 @@ void merge_into(const Summaries<Real>& left, const Summaries<Real>& right) {
     const Real to = left.row_max[i] < right.row_max[i] ? right.row_max[i] : left.row_max[i];
     const Vec<Real> of_left = rescale_factor(left.row_max[i], to);
     const Vec<Real> of_right = rescale_factor(right.row_max[i], to);
+    add_lanes(left.row_sum + i * kLanes<Real>);
+    add_lanes(right.row_sum + i * kLanes<Real>);
     combine(of_left, left.row_sum + i * kLanes<Real>, of_right, right.row_sum + i * kLanes<Real>,
             kLanes<Real>, left.row_sum + i * kLanes<Real>);
     combine(of_left, left.numerators + i * left.pitch, of_right, right.numerators + i * right.pitch,

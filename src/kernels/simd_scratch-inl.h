@@ -69,7 +69,8 @@ struct Scratch {
   AlignedBuffer<Real> query_rows;  ///< a strip of rows that had to be converted, and zeros
   AlignedBuffer<Real> key_rows;    ///< the same for a tile
   AlignedBuffer<Real> value_row;
-  AlignedBuffer<Real> saved;  ///< numerators of a strip
+  AlignedBuffer<Real> panel_rows;  ///< of a strip that is alone
+  AlignedBuffer<Real> saved;       ///< numerators of a strip
   AlignedBuffer<Real> summaries;
   AlignedBuffer<Real> weights;  ///< kStripRows x kTileKeys
 };

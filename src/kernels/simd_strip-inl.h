@@ -60,6 +60,8 @@ class StripPass {
       : columns_(score_columns(problem)),
         terms_(terms),
         saved_(scratch.saved),
+        copies_(scratch.panel_rows.at_least(kPanelKeys<Real> *
+                                            (pitch_of<Real>(columns_) + kLanes<Real>))),
         weights_(scratch.weights.at_least(kStripRows * kTileKeys<Real>)) {}
 
   /// `q` is the packed strip; `part` the summaries of its rows.
@@ -96,7 +98,7 @@ class StripPass {
              const KeyRange& span) {
     const Index first = span.begin / kPanelKeys<Real>;
     const Index last = (span.end + kPanelKeys<Real> - 1) / kPanelKeys<Real>;
-    const StripScores<Real> scores{q, tile.k, columns_, strip.rows, weights_};
+    const StripScores<Real> scores{q, tile.k, columns_, strip.rows, weights_, copies_};
     if (tile.k != nullptr)
       score_strip(scores, first, last);
     else
@@ -179,6 +181,7 @@ class StripPass {
   Index columns_;
   TileTerms<Real>& terms_;
   AlignedBuffer<Real>& saved_;
+  Real* copies_;
   Real* weights_;
   StripBits bits_;
   StripBits seen_;

@@ -48,11 +48,17 @@ class KeyRows {
     }
     return stored(tensors_.k, place(b, kv_head, key), copy);
   }
-  /// Precondition: reads_values_in_place().
-  const Real* stored_value(Index b, Index kv_head, Index key) const {
-    const RowPlace at = place(b, kv_head, key);
-    return reinterpret_cast<const Real*>(static_cast<const std::byte*>(tensors_.v.data) +
-                                         row_offset(tensors_.v, at));
+  /// Whether `key` never copies.
+  bool reads_keys_in_place() const {
+    return !problem_.qv && !problem_.descales && is_contiguous<Real>(tensors_.k);
+  }
+  /// Addresses of the keys of a range. Precondition: reads_keys_in_place().
+  void find_keys(Index b, Index kv_head, const KeyRange& keys, const Real** rows) const {
+    find_rows(tensors_.k, b, kv_head, keys, rows);
+  }
+  /// Of the values. Precondition: reads_values_in_place().
+  void find_values(Index b, Index kv_head, const KeyRange& keys, const Real** rows) const {
+    find_rows(tensors_.v, b, kv_head, keys, rows);
   }
   const Real* value(Index b, Index kv_head, Index key, Real* copy) {
     if (problem_.descales) {
@@ -94,6 +100,22 @@ class KeyRows {
   }
 
  private:
+  /// Keys lie one behind the other, in a paged cache up to the end of a page.
+  void find_rows(const ConstTensorRef& tensor, Index b, Index kv_head, const KeyRange& keys,
+                 const Real** rows) const {
+    const KvStorage& kv = problem_.kv;
+    Index run = 0;
+    const Real* at = nullptr;
+    for (Index key = keys.begin; key < keys.end; ++key, --run, at += tensor.strides[2]) {
+      if (run == 0) {
+        at = reinterpret_cast<const Real*>(static_cast<const std::byte*>(tensor.data) +
+                                           row_offset(tensor, place(b, kv_head, key)));
+        run =
+            kv.kind == KvStorage::Kind::paged ? kv.page_size - key % kv.page_size : keys.end - key;
+      }
+      *rows++ = at;
+    }
+  }
   RowPlace place(Index b, Index kv_head, Index key) const {
     const StoredRow at = places_.key(b, key);
     return {at.b, kv_head, at.row};
@@ -134,7 +156,7 @@ class TilePacker {
     KeyTile<Real> tile{keys};
     Real* const k = scratch_.k.at_least(kTileKeys<Real> * columns_);
     for (Index begin = keys.begin; begin < keys.end; begin += kPanelKeys<Real>) {
-      find_keys(b, kv_head, {begin, keys.end});
+      find_panel(b, kv_head, {begin, keys.end});
       Real* const panel = k + (begin - keys.begin) * columns_;
       for (Index at = 0; at < kPanelKeys<Real>; at += kLanes<Real>)
         pack_rows(k_rows_.data() + at, columns_, panel + at, kPanelKeys<Real>);
@@ -147,26 +169,28 @@ class TilePacker {
   KeyTile<Real> stored(Index b, Index kv_head, const KeyRange& keys) {
     KeyTile<Real> tile{keys};
     for (Index begin = keys.begin; begin < keys.end; begin += kPanelKeys<Real>)
-      find_keys(b, kv_head, {begin, keys.end}, begin - keys.begin);
+      find_panel(b, kv_head, {begin, keys.end}, begin - keys.begin);
     tile.k_rows = k_rows_.data();
     if (!rows_.reads_values_in_place()) {
       pack_v(b, kv_head, tile);
       return tile;
     }
-    for (Index key = keys.begin; key < keys.end; ++key)
-      v_rows_[static_cast<std::size_t>(key - keys.begin)] = rows_.stored_value(b, kv_head, key);
+    rows_.find_values(b, kv_head, keys, v_rows_.data());
     tile.v_rows = v_rows_.data();
     return tile;
   }
 
  private:
-  /// Rows of one panel, those at `first` and behind, of zeros behind the keys.
-  void find_keys(Index b, Index kv_head, const KeyRange& keys, Index first = 0) {
-    for (Index at = 0; at < kPanelKeys<Real>; ++at)
-      k_rows_[static_cast<std::size_t>(first + at)] =
-          keys.begin + at < keys.end
-              ? rows_.key(b, kv_head, keys.begin + at, copies_ + (first + at) * row_pitch_)
-              : zeros_;
+  /// Rows of one panel, written from `first` on, of zeros behind the keys.
+  void find_panel(Index b, Index kv_head, const KeyRange& keys, Index first = 0) {
+    const Index count = std::min(kPanelKeys<Real>, keys.end - keys.begin);
+    const Real** const rows = k_rows_.data() + first;
+    if (rows_.reads_keys_in_place())
+      rows_.find_keys(b, kv_head, {keys.begin, keys.begin + count}, rows);
+    else
+      for (Index at = 0; at < count; ++at)
+        rows[at] = rows_.key(b, kv_head, keys.begin + at, copies_ + (first + at) * row_pitch_);
+    std::fill(rows + count, rows + kPanelKeys<Real>, zeros_);
   }
   void pack_v(Index b, Index kv_head, KeyTile<Real>& tile) {
     const Index columns = rows_.columns_v();
