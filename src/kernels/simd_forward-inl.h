@@ -75,9 +75,35 @@ class ForwardWorker {
       const KeyRange keys{begin, std::min(begin + tile_kv_, std::min(range.end,
                                                                      problem_.key_length(block.b)))};
       if (keys.begin >= keys.end) return;
-      if (mask.tile_class(block.queries(), keys) != TileClass::empty)
-        absorb(block, mask, keys, part);
+      if (mask.tile_class(block.queries(), keys) == TileClass::empty) continue;
+      const PackedTile<Real> tile = pack(block, keys);
+      for_each_strip(block, [&](const StripRows& strip, const Real* q) {
+        absorb(strip, q, tile, mask, strip_of(part, strip.first - block.first));
+      });
     }
+  }
+
+  /// The keys and values that the rows of a block read. It lives until the next call.
+  PackedTile<Real> pack(const StripRows& block, const KeyRange& keys) {
+    const Index kv_head = problem_.kv_head(block.first_head);
+    return pack_tile(rows_, block.b, kv_head, keys, problem_.head_dim_v, scratch_);
+  }
+
+  /// Calls pass(strip, its packed queries). Precondition: begin(block).
+  template <class Pass>
+  void for_each_strip(const StripRows& block, Pass&& pass) {
+    const Index size = rows_.key_columns() * kStripPitch<Real>;
+    for (Index first = 0; first < block.rows; first += kStripRows) {
+      StripRows strip = block;
+      strip.first = block.first + first;
+      strip.rows = std::min(kStripRows, block.rows - first);
+      pass(strip, q_ + first / kStripRows * size);
+    }
+  }
+
+  void absorb(const StripRows& strip, const Real* q, const PackedTile<Real>& tile,
+              const VisibleTiles& mask, const Summaries<Real>& part) {
+    strip_pass_.absorb(strip, q, tile, mask, part);
   }
 
   void write(const StripRows& block, const Summaries<Real>& part) {
@@ -88,24 +114,6 @@ class ForwardWorker {
   }
 
  private:
-  void absorb(const StripRows& block, const VisibleTiles& mask, const KeyRange& keys,
-              const Summaries<Real>& part) {
-    const Index kv_head = problem_.kv_head(block.first_head);
-    const PackedTile<Real> tile =
-        pack_tile(rows_, block.b, kv_head, keys, problem_.head_dim_v, scratch_);
-    const Index columns = rows_.key_columns();
-    for (Index first = 0; first < block.rows; first += kStripRows) {
-      StripRows strip = block;
-      strip.first = block.first + first;
-      strip.rows = std::min(kStripRows, block.rows - first);
-      const Summaries<Real> of_strip{kStripRows, part.pitch, part.row_max + first,
-                                     part.row_sum + first * kLanes<Real>,
-                                     part.numerators + first * part.pitch};
-      strip_pass_.absorb(strip, q_ + first / kStripRows * columns * kStripPitch<Real>, tile, mask,
-                         of_strip);
-    }
-  }
-
   const Problem& problem_;
   KeyRows<Real> rows_;
   TileTerms<Real> terms_;

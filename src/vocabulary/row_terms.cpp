@@ -41,7 +41,8 @@ class KeyErrors {
   }
 
   void add(std::size_t j, const PathCounts& path) {
-    const double additions = static_cast<double>(path.additions);
+    // On a grid only the sum with a sink is rounded.
+    const double additions = accuracy_.grid_bits > 0 ? 1 : static_cast<double>(path.additions);
     const double rescales = static_cast<double>(path.rescales);
     const bool sums_rounded = accuracy_.weight_cast && accuracy_.weight_cast->sum_of_rounded;
     terms_.z.push_back(delta_[j] + argument_error(j, path) + (1 + rescales) * eps_ +
@@ -160,7 +161,8 @@ void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTer
     worst_log = std::max(worst_log, terms.z[j] + terms.nl[j]);
   terms.sum_underflow =
       terms.growth * (terms.sum_underflow + (terms.operations - n) * product_underflow(accuracy) +
-                      terms.additions * addition_underflow(accuracy));
+                      terms.additions * addition_underflow(accuracy)) +
+      grid_error(accuracy, facts);
   // The second Delta covers the rounding of score_max, to which log_sum is relative.
   const double by_weights =
       std::exp(facts.log_sum - 2 * terms.delta_max - worst_log - terms.shift_error) *
@@ -177,6 +179,12 @@ void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTer
 }
 
 }  // namespace
+
+double grid_error(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
+  if (accuracy.grid_bits == 0) return 0;
+  const auto n = static_cast<double>(facts.keys.size());
+  return std::ldexp(n * n, static_cast<int>(-accuracy.grid_bits));
+}
 
 RowTerms row_terms(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                    std::span<const PathCounts> paths) {
