@@ -40,8 +40,9 @@ template <class Real>
 HWY_NOINLINE void merge_strips(const Summaries<Real>& left, const Summaries<Real>& right,
                                Index rows) {
   const Tag<Real> d;
-  HWY_ALIGN Real of_left[kStripRows + kLanes<Real>];
-  HWY_ALIGN Real of_right[kStripRows + kLanes<Real>];
+  // Lanes without a row are 0: what is left there may have a subnormal result, which is slow.
+  HWY_ALIGN Real of_left[kStripRows + kLanes<Real>] = {};
+  HWY_ALIGN Real of_right[kStripRows + kLanes<Real>] = {};
   for (Index i = 0; i < kStripRows; ++i) {
     const bool rises = left.row_max[i] < right.row_max[i];
     const Real to = rises ? right.row_max[i] : left.row_max[i];

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "kernels/simd_call.hpp"
@@ -134,13 +135,20 @@ std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row)
   const Index row_bytes =
       (columns + summaries_of_row * pitch_of<Real>(problem.head_dim_v)) * Index{sizeof(Real)};
   const Index rows = std::clamp<Index>(kBlockBytes / row_bytes, kStripRows, kMostBlockRows);
-  const Index queries = std::max<Index>(1, rows / group);
+  const Index most = std::max<Index>(1, rows / group);
+  const Index of_strips = kStripRows / std::gcd(kStripRows, group);
   std::vector<StripRows> blocks;
-  for (Index b = 0; b < problem.batch; ++b)
+  for (Index b = 0; b < problem.batch; ++b) {
+    // Blocks of nearly one size, of whole strips.
+    const Index length = problem.query_length(b);
+    const Index count = std::max<Index>(1, (length + most - 1) / most);
+    const Index shortest = (length + count - 1) / count;
+    const Index queries = (shortest + of_strips - 1) / of_strips * of_strips;
     for (Index kv_head = 0; kv_head < problem.heads_kv; ++kv_head)
       for (Index query = 0; query < problem.query_length(b); query += queries)
         blocks.push_back({b, kv_head * group, group, query, 0,
                           group * std::min(queries, problem.query_length(b) - query)});
+  }
   return blocks;
 }
 
