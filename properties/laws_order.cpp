@@ -24,12 +24,13 @@ Case rearrangeable(const Case& on) {
 
 /// The case itself where it has several leaves, or its keys over and over.
 Case with_leaves(const Case& on, Index leaf) {
-  const Index n = on.problem.seq_kv;
   const Index wanted = 4 * leaf + leaf / 2;
-  if (n >= wanted || n == 0) return forward_only(on);
+  if (on.problem.seq_kv >= wanted) return forward_only(on);
+  const Case member = rearrangeable(on);
+  const Index n = member.problem.seq_kv;
   std::vector<Index> keys;
-  for (Index key = 0; key < wanted; ++key) keys.push_back(key % n);
-  return select_keys(rearrangeable(on), keys);
+  for (Index key = 0; n > 0 && key < wanted; ++key) keys.push_back(key % n);
+  return select_keys(member, keys);
 }
 
 bool can_differ(const Case& on) {
