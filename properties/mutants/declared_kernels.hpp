@@ -110,10 +110,10 @@ struct BiasedExp : OwnArithmetic<Real> {
   }
 };
 
-/// Tiles of two keys and no splits, whatever the call says.
-inline Tiling tiles_of_two_keys() {
+/// Tiles of one key and no splits, whatever the call says.
+inline Tiling key_by_key() {
   Tiling tiling;
-  tiling.tile_kv = 2;
+  tiling.tile_kv = 1;
   return tiling;
 }
 
@@ -121,7 +121,7 @@ class IgnoresTiling : public DeclaringKernel<BiasedExp> {
  public:
   using DeclaringKernel::DeclaringKernel;
   Status forward(const Problem& problem, const Tiling&, const ForwardViews& views) const override {
-    return DeclaringKernel::forward(problem, tiles_of_two_keys(), views);
+    return DeclaringKernel::forward(problem, key_by_key(), views);
   }
 };
 
@@ -138,7 +138,7 @@ struct CoarseGrid : OwnArithmetic<Real> {
       for (Index key = 0; key < row.problem.seq_kv; ++key) {
         if (!this->sees(row, key)) continue;
         const Real value = v(row.b, row.problem.kv_head(row.h), key, static_cast<Index>(c));
-        largest = std::max(largest, std::abs(value));
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
         ++count;
       }
       const Real moved = std::ldexp(static_cast<Real>(count * count), -int{kCoarseGrid}) * largest;

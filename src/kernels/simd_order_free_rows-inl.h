@@ -79,7 +79,8 @@ class GridWriter {
       : problem_(problem),
         results_(problem, views),
         sinks_(sink_logits<float>(problem, views.sink)),
-        output_(static_cast<std::size_t>(pitch_of<float>(problem.head_dim_v))) {}
+        quotients_(static_cast<std::size_t>(pitch_of<float>(problem.head_dim_v))),
+        output_(quotients_.size()) {}
 
   void write(const RowIndex& row, const GridSums& sums, Index i) {
     const Tag<double> d;
@@ -119,21 +120,23 @@ class GridWriter {
   /// A row that saw nothing gives 0, no output is -0, and there is one NaN.
   void divide(const GridSums& sums, Index i, double factor, double row_sum) {
     const Tag<double> d;
-    const hn::Rebind<float, Tag<double>> halves;
     if (row_sum == 0) return std::fill(output_.begin(), output_.end(), 0.0F);
     for (Index c = 0; c < sums.pitch; c += kLanes<double>) {
       const Vec<double> sum = hn::Load(d, sums.numerators + i * sums.pitch + c);
       const Vec<double> numerator = hn::Mul(hn::Sub(sum, sums.start_of(i, c)), hn::Set(d, factor));
-      const auto output = hn::DemoteTo(halves, hn::Div(numerator, hn::Set(d, row_sum)));
-      const auto nan = hn::Set(halves, std::numeric_limits<float>::quiet_NaN());
-      const auto plain = hn::Add(output, hn::Zero(halves));
-      hn::StoreU(hn::IfThenElse(hn::IsNaN(output), nan, plain), halves, output_.data() + c);
+      hn::StoreU(hn::Div(numerator, hn::Set(d, row_sum)), d, quotients_.data() + c);
+    }
+    // DemoteTo of Highway makes the largest number of an infinity, where it is portable code.
+    for (std::size_t c = 0; c < output_.size(); ++c) {
+      const float output = static_cast<float>(quotients_[c]) + 0.0F;
+      output_[c] = std::isnan(output) ? std::numeric_limits<float>::quiet_NaN() : output;
     }
   }
 
   const Problem& problem_;
   ResultRows<float> results_;
   std::vector<float> sinks_;
+  std::vector<double> quotients_;
   std::vector<float> output_;
 };
 
