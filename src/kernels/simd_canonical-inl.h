@@ -23,29 +23,35 @@ namespace attest::kernels::HWY_NAMESPACE {
 template <class Real>
 inline constexpr Index kLeafKeys = leaf_keys(dtype_of<Real>());
 
-/// The sum of a row moves into its first lane: a summary then has one sum, as the bound counts it.
+/// Summaries of rows whose sums are one number each.
 template <class Real>
-HWY_INLINE void collapse_sums(const Summaries<Real>& strip, Index rows) {
-  const Tag<Real> d;
-  for (Index i = 0; i < rows; ++i) {
-    Real* const lanes = strip.row_sum + i * kLanes<Real>;
-    const Real sum = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, lanes)));
-    hn::Store(hn::Zero(d), d, lanes);
-    lanes[0] = sum;
+struct NodeRows {
+  Index pitch = 0;
+  Real* row_max = nullptr;
+  Real* row_sum = nullptr;
+  Real* numerators = nullptr;  ///< rows x pitch
+
+  static Index elements(Index rows, Index pitch) { return rows * pitch + pitch_of<Real>(2 * rows); }
+  /// In memory of elements(rows, pitch).
+  static NodeRows in(Real* memory, Index rows, Index pitch) {
+    Real* const row_max = memory + rows * pitch;
+    return {pitch, row_max, row_max + rows, memory};
   }
-}
+  NodeRows from(Index first) const {
+    return {pitch, row_max + first, row_sum + first, numerators + first * pitch};
+  }
+};
 
 /// left = merge(left, right) for the rows of a strip: merge_into with the factors side by side.
 template <class Real>
-HWY_NOINLINE void merge_strips(const Summaries<Real>& left, const Summaries<Real>& right,
+HWY_NOINLINE void merge_strips(const NodeRows<Real>& left, const NodeRows<Real>& right,
                                Index rows) {
   const Tag<Real> d;
   // Lanes without a row are 0: what is left there may have a subnormal result, which is slow.
   HWY_ALIGN Real of_left[kStripRows + kLanes<Real>] = {};
   HWY_ALIGN Real of_right[kStripRows + kLanes<Real>] = {};
   for (Index i = 0; i < kStripRows; ++i) {
-    const bool rises = left.row_max[i] < right.row_max[i];
-    const Real to = rises ? right.row_max[i] : left.row_max[i];
+    const Real to = left.row_max[i] < right.row_max[i] ? right.row_max[i] : left.row_max[i];
     of_left[i] = left.row_max[i] - reference_of(to);
     of_right[i] = right.row_max[i] - reference_of(to);
     left.row_max[i] = to;
@@ -54,33 +60,31 @@ HWY_NOINLINE void merge_strips(const Summaries<Real>& left, const Summaries<Real
     hn::Store(ExpNonPositive(d, hn::Load(d, of_left + i)), d, of_left + i);
     hn::Store(ExpNonPositive(d, hn::Load(d, of_right + i)), d, of_right + i);
   }
-  for (Index i = 0; i < rows; ++i) {
-    const Vec<Real> left_factor = hn::Set(d, of_left[i]);
-    const Vec<Real> right_factor = hn::Set(d, of_right[i]);
-    combine(left_factor, left.row_sum + i * kLanes<Real>, right_factor,
-            right.row_sum + i * kLanes<Real>, kLanes<Real>, left.row_sum + i * kLanes<Real>);
-    combine(left_factor, left.numerators + i * left.pitch, right_factor,
+  for (Index i = 0; i < kStripRows; ++i)
+    left.row_sum[i] = of_left[i] * left.row_sum[i] + of_right[i] * right.row_sum[i];
+  for (Index i = 0; i < rows; ++i)
+    combine(hn::Set(d, of_left[i]), left.numerators + i * left.pitch, hn::Set(d, of_right[i]),
             right.numerators + i * right.pitch, left.pitch, left.numerators + i * left.pitch);
-  }
 }
 
 template <class Real>
 class CanonicalBlock {
  public:
-  CanonicalBlock(ForwardWorker<Real>& worker, Scratch<Real>& scratch, AlignedBuffer<Real>& passing)
-      : worker_(worker),
-        scratch_(scratch),
-        passing_(Summaries<Real>::in(
-            passing.at_least(Summaries<Real>::elements(kStripRows, worker.pitch())), kStripRows,
-            worker.pitch())) {}
+  CanonicalBlock(ForwardWorker<Real>& worker, AlignedBuffer<Real>& places,
+                 AlignedBuffer<Real>& of_strip)
+      : worker_(worker), places_(places) {
+    const Index node = NodeRows<Real>::elements(kStripRows, worker.pitch());
+    Real* const memory = of_strip.at_least(pitch_of<Real>(node) + kStripRows * kLanes<Real>);
+    passing_ = NodeRows<Real>::in(memory, kStripRows, worker.pitch());
+    lanes_ = memory + pitch_of<Real>(node);
+  }
 
   void run(const StripRows& block, const VisibleTiles& mask, const CanonicalPlan& plan,
            Index key_length) {
     rows_ = (block.rows + kStripRows - 1) / kStripRows * kStripRows;
-    size_ = Summaries<Real>::elements(rows_, worker_.pitch());
-    memory_ = scratch_.summaries.at_least(std::max<Index>(1, plan.places) * size_);
+    size_ = NodeRows<Real>::elements(rows_, worker_.pitch());
+    memory_ = places_.at_least(std::max<Index>(1, plan.places) * size_);
     worker_.begin(block);
-    if (plan.root == CanonicalPlan::no_root) place(0).clear();
     for (auto step = plan.steps.begin(); step != plan.steps.end();) {
       const auto next = std::find_if(step + 1, plan.steps.end(), [](const CanonicalStep& later) {
         return later.leaf != CanonicalStep::merge;
@@ -90,33 +94,67 @@ class CanonicalBlock {
       const PackedTile<Real> tile = worker_.pack(block, keys);
       worker_.for_each_strip(block, [&](const StripRows& strip, const Real* q) {
         const Index first = strip.first - block.first;
-        const Summaries<Real> leaf = strip_at(step->left, first);
-        leaf.clear();
-        worker_.absorb(strip, q, tile, mask, leaf);
-        collapse_sums(leaf, strip.rows);
+        summarise(strip, q, tile, mask, strip_at(step->left, first));
         for (auto merge = step + 1; merge != next; ++merge)
           merge_strips(strip_at(merge->left, first), strip_at(merge->right, first), strip.rows);
       });
       step = next;
     }
-    worker_.write(block, place(std::max<Index>(0, plan.root)));
+    write(block, plan.root);
   }
 
  private:
-  Summaries<Real> place(Index at) const {
-    return Summaries<Real>::in(memory_ + at * size_, rows_, worker_.pitch());
+  NodeRows<Real> place(Index at) const {
+    return NodeRows<Real>::in(memory_ + at * size_, rows_, worker_.pitch());
   }
-  Summaries<Real> strip_at(std::int32_t at, Index first) const {
-    return at == CanonicalStep::passing ? passing_ : strip_of(place(at), first);
+  NodeRows<Real> strip_at(std::int32_t at, Index first) const {
+    return at == CanonicalStep::passing ? passing_ : place(at).from(first);
+  }
+  Summaries<Real> with_lanes(const NodeRows<Real>& strip) const {
+    return {kStripRows, strip.pitch, strip.row_max, lanes_, strip.numerators};
+  }
+
+  /// The sums of the lanes are added up at once: a node then has one sum, as the bound counts it.
+  void summarise(const StripRows& strip, const Real* q, const PackedTile<Real>& tile,
+                 const VisibleTiles& mask, const NodeRows<Real>& leaf) {
+    const Tag<Real> d;
+    with_lanes(leaf).clear();
+    worker_.absorb(strip, q, tile, mask, with_lanes(leaf));
+    for (Index i = 0; i < kStripRows; ++i)
+      leaf.row_sum[i] = hn::GetLane(hn::SumOfLanes(d, hn::Load(d, lanes_ + i * kLanes<Real>)));
+  }
+
+  void write(const StripRows& block, Index root) {
+    worker_.for_each_strip(block, [&](const StripRows& strip, const Real*) {
+      const NodeRows<Real> rows = root == CanonicalPlan::no_root
+                                      ? passing_
+                                      : place(root).from(strip.first - block.first);
+      const Summaries<Real> part = with_lanes(rows);
+      if (root == CanonicalPlan::no_root) part.clear();
+      std::fill_n(lanes_, kStripRows * kLanes<Real>, Real(0));
+      if (root != CanonicalPlan::no_root)
+        for (Index i = 0; i < strip.rows; ++i) lanes_[i * kLanes<Real>] = rows.row_sum[i];
+      worker_.write(strip, part);
+    });
   }
 
   ForwardWorker<Real>& worker_;
-  Scratch<Real>& scratch_;
-  Summaries<Real> passing_;
+  AlignedBuffer<Real>& places_;
+  NodeRows<Real> passing_;
+  Real* lanes_ = nullptr;  ///< kStripRows x lanes
   Index rows_ = 0;
   Index size_ = 0;
   Real* memory_ = nullptr;
 };
+
+/// Bytes of the packed queries and of the nodes of a block: what the packed tile leaves of a mebibyte
+/// less what the plan of a million keys takes.
+template <class Real>
+Index node_bytes(const Problem& problem) {
+  const Index columns = problem.head_dim + problem.head_dim_v + (problem.qv ? problem.head_dim_v : 0);
+  const Index tile = kLeafKeys<Real> * columns * Index{sizeof(Real)};
+  return std::max(kBlockBytes, 864 * 1024 - tile);
+}
 
 template <class Real>
 Status canonical_pass(const SimdForwardCall& call) {
@@ -130,10 +168,11 @@ Status canonical_pass(const SimdForwardCall& call) {
   };
   const Index places = plan_of([](Index) { return false; }).places;
   static thread_local Scratch<Real> scratch;
-  static thread_local AlignedBuffer<Real> passing;
+  static thread_local AlignedBuffer<Real> of_strip;
   ForwardWorker<Real> worker(call, scratch);
-  CanonicalBlock<Real> pass(worker, scratch, passing);
-  for (const StripRows& block : blocks_of<Real>(problem, std::max<Index>(1, places))) {
+  CanonicalBlock<Real> pass(worker, scratch.summaries, of_strip);
+  for (const StripRows& block :
+       blocks_of<Real>(problem, std::max<Index>(1, places), node_bytes<Real>(problem))) {
     const VisibleTiles mask(problem, block.b);
     const Index key_length = problem.key_length(block.b);
     pass.run(block, mask, plan_of([&](Index leaf) {

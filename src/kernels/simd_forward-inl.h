@@ -129,12 +129,13 @@ class ForwardWorker {
 
 /// All blocks of a call. Rows of a block: as many as its memory allows, of whole queries.
 template <class Real>
-std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row) {
+std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row,
+                                 Index block_bytes = kBlockBytes) {
   const Index group = problem.heads_q / problem.heads_kv;
   const Index columns = problem.head_dim + (problem.qv ? problem.head_dim_v : 0);
   const Index row_bytes =
       (columns + summaries_of_row * pitch_of<Real>(problem.head_dim_v)) * Index{sizeof(Real)};
-  const Index rows = std::clamp<Index>(kBlockBytes / row_bytes, kStripRows, kMostBlockRows);
+  const Index rows = std::clamp<Index>(block_bytes / row_bytes, kStripRows, kMostBlockRows);
   const Index most = std::max<Index>(1, rows / group);
   const Index of_strips = kStripRows / std::gcd(kStripRows, group);
   std::vector<StripRows> blocks;
