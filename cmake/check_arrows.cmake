@@ -20,6 +20,7 @@ set(ARROWS
   "src/vocabulary | ^src/vocabulary/      | std attest/ vocabulary/"
   "src/tensors    | ^src/tensors/         | std attest/ tensors/ nlohmann/ ${system}"
   "src/kernels    | ^src/kernels/         | std attest/ kernels/ Eigen/"
+  "+threads       | ^src/kernels/parallel[.]cpp$ | tbb/"
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ \
@@ -48,7 +49,10 @@ set(ARROWS
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
-                                            properties/case.hpp"
+                                            properties/case.hpp CLI/ fmt/ nlohmann/"
+  "+peers         | ^bench/peer_[^/]*[.]cpp$ | cblas.h oneapi/dnnl/"
+  "+system        | ^bench/(machine|memory|onnxruntime_api)[.]cpp$ | ${system} dlfcn.h malloc.h"
+  "+simd          | ^bench/[^/]*_simd[.]cpp$ | hwy/"
   "+mpfr          | ^bench/[^/]*mpfr[^/]*[.]cpp$ | boost/ mpfr.h")
 
 # may_include(FILE PERMISSIONS INCLUDE RESULT): INCLUDE has its quotes or brackets.
@@ -166,6 +170,7 @@ if(SELF_TEST)
   expect(refused  fuzz/fuzz_kernels.cpp           "SOME_MACRO")
   expect(refused  bench/kernels_bench.cpp         "\"properties/laws.hpp\"")
   expect(refused  bench/oracle_bench.cpp          "<mpfr.h>")
+  expect(refused  bench/session.cpp               "<cblas.h>")
   expect(refused  tools/helper.cpp                "<vector>")
   expect(accepted include/attest/kernel.hpp       "<vector>")
   expect(accepted src/vocabulary/problem_text.cpp "\"text_cursor.hpp\"")
@@ -178,6 +183,7 @@ if(SELF_TEST)
   expect(accepted reference/oracle_fast.cpp       "\"hwy/foreach_target.h\"")
   expect(accepted reference/double_double-inl.h   "\"hwy/highway.h\"")
   expect(accepted bench/point_mpfr.cpp            "<boost/multiprecision/mpfr.hpp>")
+  expect(accepted bench/peer_openblas.cpp         "<cblas.h>")
   expect(accepted properties/mutants/merges.cpp   "\"kernels/tiled_steps.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")

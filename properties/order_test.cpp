@@ -17,7 +17,8 @@ constexpr Index kTries = 10000;
 std::vector<const Kernel*> declaring(Reproducible at_least) {
   std::vector<const Kernel*> kernels;
   for (const auto& kernel : kernels::builtin_kernels())
-    if (kernel->description().capabilities.reproducible >= at_least) kernels.push_back(kernel.get());
+    if (kernel->description().capabilities.reproducible >= at_least)
+      kernels.push_back(kernel.get());
   return kernels;
 }
 

@@ -74,6 +74,8 @@ struct DeclaredAccuracy {
   /// [b] Instead of rounding the sums of a row of n keys, a kernel may move each of their terms by
   /// at most n 2^-b, times the largest |v_jc| of its column in a numerator. 0: it rounds sums.
   Index grid_bits = 0;
+  /// Scope `split`: where tile_kv is larger, tiles have this many keys; 0: never.
+  Index longest_tile = 0;
   /// Keys are added one after the other; false: in any order or tree. Tiles of a unit are taken in
   /// ascending order in both cases.
   bool ordered_sums = true;

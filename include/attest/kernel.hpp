@@ -189,6 +189,9 @@ class Kernel {
   /// True for every problem that the kernel supports.
   virtual DeclaredAccuracy accuracy(const Problem& problem) const = 0;
 
+  /// A tiling that suits the kernel; a function of the problem alone.
+  virtual Tiling preferred_tiling(const Problem&) const { return {}; }
+
   /// Computes out and lse. Checks the call with check_call first and never throws.
   virtual Status forward(const Problem& problem, const Tiling& tiling,
                          const ForwardViews& views) const = 0;

@@ -148,6 +148,13 @@ struct CoarseGrid : OwnArithmetic<Real> {
 };
 
 template <class Real>
+struct TilesOfOneKey : BiasedExp<Real> {
+  std::vector<KeyRange> tiles(const kernels::RowContext&, KeyRange unit) const override {
+    return tile_ranges(unit, 1);
+  }
+};
+
+template <class Real>
 struct FoldedExp : OwnArithmetic<Real> {
   Real weight_under(Real score, Real row_max) const override {
     constexpr Real kLog2E = std::numbers::log2e_v<Real>;

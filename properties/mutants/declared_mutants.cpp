@@ -141,10 +141,20 @@ std::vector<DeclaredPair> declared_pairs() {
         d.scope = SummaryScope::row;
       });
   pairs.add_kernel<IgnoresTiling>(
-      "own_tiling", "keys are taken one by one, and every rescale is off by 60 roundings", "bound.lse",
+      "own_tiling", "keys are taken one by one, and every rescale is off by 60 roundings",
+      "bound.lse",
       [](DeclaredAccuracy& d) {
         d.exp_relative_error = 64 * d.format.unit_roundoff;
         d.own_tiling = key_by_key();
+      },
+      [](DeclaredAccuracy& d) { d.exp_relative_error = 64 * d.format.unit_roundoff; },
+      "1x1:1x9:1 f32 scale=1 tile=9 lse=ln vals=lit:1;-4,-3.5,-3,-2.5,-2,-1.5,-1,-0.5,0;"
+      "1,1,1,1,1,1,1,1,1");
+  pairs.add<TilesOfOneKey>(
+      "longest_tile", "tiles have one key, and every rescale is off by 60 roundings", "bound.lse",
+      [](DeclaredAccuracy& d) {
+        d.exp_relative_error = 64 * d.format.unit_roundoff;
+        d.longest_tile = 1;
       },
       [](DeclaredAccuracy& d) { d.exp_relative_error = 64 * d.format.unit_roundoff; },
       "1x1:1x9:1 f32 scale=1 tile=9 lse=ln vals=lit:1;-4,-3.5,-3,-2.5,-2,-1.5,-1,-0.5,0;"

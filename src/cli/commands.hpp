@@ -70,6 +70,20 @@ struct WorldOptions {
   std::string resume;  ///< folder of an earlier run; empty: begin
 };
 
+struct BenchOptions {
+  std::string filter;  ///< of workloads; empty: all
+  std::vector<std::string> kernels;
+  std::optional<double> seconds;  ///< of each row of a table
+  bool quick = false;
+  bool long_run = false;
+  bool markdown = false;
+  bool json = false;
+  bool no_peers = false;
+  bool no_memory = false;
+  bool list = false;
+  std::string out;  ///< empty: standard output
+};
+
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
 int list_command(const std::string& what);
@@ -77,6 +91,8 @@ int doctor_command();
 int accuracy_command(const AccuracyOptions& options);
 int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
+/// Becomes the program bench/attention_bench; returns only where it cannot.
+int bench_command(const BenchOptions& options);
 
 /// Prints one line to stderr and returns usage_error.
 int usage(const std::string& message);

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
+#include "cli/exhaustive_command.hpp"
 #include "reference/oracle.hpp"
 #include "reports/numbers.hpp"
 
@@ -101,6 +102,45 @@ void add_world(CLI::App& app, WorldOptions& options) {
                     "folder of an interrupted or killed run to go on with");
 }
 
+void add_exhaustive(CLI::App& bench, ExhaustiveOptions& options) {
+  CLI::Option* const function =
+      bench.add_option("--exhaustive", options.function,
+                       "instead: error of exp, exp_non_positive, tanh or log for every float");
+  bench
+      .add_option("--target", options.targets,
+                  "instruction set, as AVX2; may be repeated; every one if none is named")
+      ->needs(function);
+  bench.add_option("-j,--threads", options.threads, "threads; 0 = one a core")
+      ->check(CLI::Range(0, 1024))
+      ->needs(function);
+  bench
+      .add_option("--state", options.state,
+                  "file of what was found so far; the run goes on with it if it exists")
+      ->needs(function);
+}
+
+void add_bench(CLI::App& app, BenchOptions& options, ExhaustiveOptions& exhaustive) {
+  CLI::App* const bench = app.add_subcommand(
+      "bench", "speed of kernels beside the machine's limits and other libraries");
+  bench->add_option("--filter", options.filter,
+                    "workloads in whose name this regex finds something");
+  bench->add_option("--kernel", options.kernels,
+                    "built-in kernel, or its name up to a slash; may be repeated (builtin:simd)");
+  bench->add_option("--seconds", options.seconds, "of each row of a table")
+      ->check(CLI::PositiveNumber);
+  CLI::Option* const quick =
+      bench->add_flag("--quick", options.quick, "fewer and smaller workloads");
+  bench->add_flag("--long", options.long_run, "squares up to 65536 keys as well")->excludes(quick);
+  CLI::Option* const markdown =
+      bench->add_flag("--markdown", options.markdown, "tables in Markdown");
+  bench->add_flag("--json", options.json, "one JSON object")->excludes(markdown);
+  bench->add_flag("--no-peers", options.no_peers, "leave out other libraries");
+  bench->add_flag("--no-memory", options.no_memory, "leave out the column of extra memory");
+  bench->add_flag("--list", options.list, "only name the workloads");
+  bench->add_option("--out", options.out, "file to write instead of standard output");
+  add_exhaustive(*bench, exhaustive);
+}
+
 bool has_command(const CLI::App& app, const std::string& name) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   return std::any_of(commands.begin(), commands.end(),
@@ -121,12 +161,15 @@ int main(int argc, char** argv) {
   AccuracyOptions accuracy;
   BoundOptions bound;
   WorldOptions world;
+  BenchOptions bench;
+  ExhaustiveOptions exhaustive;
   std::string what;
   add_check(app, check);
   add_replay(app, replay);
   add_accuracy(app, accuracy);
   add_bound(app, bound);
   add_world(app, world);
+  add_bench(app, bench, exhaustive);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
                    "kernels, mutants, laws, families, masks, features, tiers or dtypes")
@@ -152,6 +195,8 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
     if (app.got_subcommand("bound")) return bound_command(bound);
     if (app.got_subcommand("world")) return world_command(world);
+    if (app.got_subcommand("bench"))
+      return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
     if (app.got_subcommand("doctor")) return doctor_command();
     return list_command(what);
   };

@@ -26,8 +26,8 @@ TEST_F(Program, HelpNamesTheCommandsAndTheExitCodes) {
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_EQ(help.err, "");
   for (const char* part :
-       {"check", "replay", "accuracy", "bound", "world", "list", "doctor", "Exit codes:", "0 all",
-        "1 a law", "2 wrong use", "3 undecided", "4 the kernel"})
+       {"check", "replay", "accuracy", "bound", "world", "bench", "list", "doctor",
+        "Exit codes:", "0 all", "1 a law", "2 wrong use", "3 undecided", "4 the kernel"})
     EXPECT_THAT(help.out, HasSubstr(part));
 }
 
@@ -42,6 +42,9 @@ TEST_F(Program, HelpOfEveryCommandNamesItsOptionsAndTheExitCodes) {
        {"PROBLEM", "--kernel", "--seed", "--atol", "--rtol", "--rows", "--format", "--jobs",
         "--tensors"}},
       {"world", {"KERNEL", "--tier", "--jobs", "--out", "--resume"}},
+      {"bench",
+       {"--filter", "--kernel", "--seconds", "--quick", "--long", "--markdown", "--json",
+        "--no-peers", "--no-memory", "--list", "--out"}},
       {"list",
        {"WHAT", "kernels", "mutants", "laws", "families", "masks", "features", "tiers", "dtypes"}},
       {"doctor", {}}};
@@ -70,6 +73,8 @@ TEST_F(Program, RefusesWrongUseInOneLineThatNamesTheWrongWord) {
   expect_refused({"check", "builtin:scalar_tree", "--cases", "many"}, {"--cases", "many"});
   expect_refused({"replay"}, {"WHAT"});
   expect_refused({"accuracy", "--bogus"}, {"--bogus"});
+  expect_refused({"bench", "--seconds", "0"}, {"--seconds"});
+  expect_refused({"bench", "--quick", "--long"}, {"--long"});
   expect_refused({"list"}, {"WHAT"});
   expect_refused({"list", "bogus"}, {"bogus", "kernels", "laws"});
   expect_refused({"doctor", "bogus"}, {"bogus"});

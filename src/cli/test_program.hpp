@@ -39,13 +39,14 @@ struct Finished {
 struct Surroundings {
   std::optional<rlim_t> largest_file;  ///< bytes; a write beyond them fails, as on a full disk
   std::string standard_output;         ///< a file to write to, in place of Finished::out
+  std::string program = ATTEST_PROGRAM;
 };
 
 class Running {
  public:
   Running(const Words& arguments, const std::filesystem::path& folder,
           const Surroundings& surroundings) {
-    std::vector<char*> words{const_cast<char*>(ATTEST_PROGRAM)};
+    std::vector<char*> words{const_cast<char*>(surroundings.program.c_str())};
     for (const std::string& argument : arguments)
       words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);

@@ -60,7 +60,8 @@ class Planner {
  private:
   /// Whether the first node that a new leaf meets on its way up is a summary to its left.
   static bool merges_at_once(const Nodes& nodes, Node node) {
-    for (auto left = nodes.rbegin(); left != nodes.rend() && left->is_left_sibling_of(node); ++left) {
+    for (auto left = nodes.rbegin(); left != nodes.rend() && left->is_left_sibling_of(node);
+         ++left) {
       if (left->place != kIdentity) return true;
       node = {node.level + 1, node.index / 2, node.place};
     }

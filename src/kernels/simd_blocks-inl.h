@@ -13,6 +13,7 @@
 #endif
 
 #include <cstdint>
+#include <type_traits>
 
 #include "attest/status.hpp"
 #include "hwy/highway.h"
@@ -41,16 +42,13 @@ template <class Real>
 inline constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(Tag<Real>()));
 template <class Real>
 inline constexpr Index kPanelKeys = kPanelVectors* kLanes<Real>;
-/// Elements from one column of a packed strip of queries to the next.
+/// Elements from a row of scores or weights to the next: room for the longest tile.
 template <class Real>
-inline constexpr Index kStripPitch = (kStripRows + kLanes<Real> - 1) / kLanes<Real>* kLanes<Real>;
-/// Keys of the longest tile: K, V and the weights of a strip stay in the second cache.
-template <class Real>
-inline constexpr Index kTileKeys = 1024 / static_cast<Index>(sizeof(Real));
+inline constexpr Index kTileKeys = 256;
 
 /// scores(i, j) = sum_c q(c, i) k(c, j) for `rows` rows of a strip and one panel, each sum in
 /// ascending order of c, one rounding a term with FMA.
-///   q (head_dim x kStripPitch), k (head_dim x kPanelKeys), scores (rows x kTileKeys)
+///   q (head_dim x kStripRows), k (head_dim x kPanelKeys), scores (rows x kTileKeys)
 template <int rows, class Real>
 HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRICT k,
                               Index head_dim, Real* HWY_RESTRICT scores) {
@@ -69,10 +67,9 @@ HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRI
     for (int i = 0; i < rows; ++i) {
       const Vec<Real> query = hn::Set(d, q[i]);
       ATTEST_UNROLLED
-      for (int v = 0; v < kPanelVectors; ++v)
-        sums[i][v] = hn::MulAdd(query, keys[v], sums[i][v]);
+      for (int v = 0; v < kPanelVectors; ++v) sums[i][v] = hn::MulAdd(query, keys[v], sums[i][v]);
     }
-    q += kStripPitch<Real>;
+    q += kStripRows;
     k += kPanelKeys<Real>;
   }
   ATTEST_UNROLLED
@@ -83,23 +80,48 @@ HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRI
   }
 }
 
-/// What a block of numerators is made from.
+/// Keys from a row of values to the one that is fetched.
+inline constexpr Index kValuesAhead = 12;
+
+/// Rows of values that lie side by side.
 template <class Real>
+struct PackedValues {
+  const Real* first;
+  Index pitch;
+
+  const Real* row(Index key) const { return first + key * pitch; }
+  PackedValues from(Index key) const { return {row(key), pitch}; }
+  PackedValues at_column(Index column) const { return {first + column, pitch}; }
+};
+
+/// Rows of values where they are stored, with whole vectors of columns.
+template <class Real>
+struct StoredValues {
+  const Real* const* rows;
+  Index column = 0;
+
+  const Real* row(Index key) const { return rows[key] + column; }
+  StoredValues from(Index key) const { return {rows + key, column}; }
+  StoredValues at_column(Index other) const { return {rows, column + other}; }
+};
+
+/// What a block of numerators is made from.
+template <class Real, class Values>
 struct ValueBlock {
   const Real* factors;  ///< per row, on what the numerators hold
   const Real* weights;  ///< rows x kTileKeys
-  const Real* values;   ///< keys x pitch
+  Values values;
   Index keys;
-  Index pitch;       ///< of values and of numerators, in elements
+  Index pitch;       ///< of numerators, in elements
   Real* numerators;  ///< rows x pitch
 };
 
-/// numerators(i, c) = factors(i) numerators(i, c) + sum_j weights(i, j) values(j, c) for `rows` rows
-/// and `vectors` vectors of columns, in ascending order of j.
-template <int rows, int vectors, class Real>
-HWY_NOINLINE void add_values(const ValueBlock<Real>& block) {
+/// numerators(i, c) = factors(i) numerators(i, c) + sum_j weights(i, j) values(j, c) for `rows`
+/// rows and `vectors` vectors of columns, in ascending order of j.
+template <int rows, int vectors, class Real, class Values>
+HWY_NOINLINE void add_values(const ValueBlock<Real, Values>& block) {
   const Tag<Real> d;
-  const Real* HWY_RESTRICT values = block.values;
+  const Values from = block.values;
   const Real* HWY_RESTRICT weights = block.weights;
   Real* HWY_RESTRICT numerators = block.numerators;
   Vec<Real> sums[rows][vectors];
@@ -108,21 +130,25 @@ HWY_NOINLINE void add_values(const ValueBlock<Real>& block) {
     const Vec<Real> factor = hn::Set(d, block.factors[i]);
     ATTEST_UNROLLED
     for (int v = 0; v < vectors; ++v)
-      sums[i][v] =
-          hn::Mul(factor, hn::Load(d, numerators + i * block.pitch + v * kLanes<Real>));
+      sums[i][v] = hn::Mul(factor, hn::Load(d, numerators + i * block.pitch + v * kLanes<Real>));
   }
   for (Index j = 0; j < block.keys; ++j) {
+    const Real* HWY_RESTRICT const values = from.row(j);
     Vec<Real> columns[vectors];
     ATTEST_UNROLLED
-    for (int v = 0; v < vectors; ++v) columns[v] = hn::Load(d, values + v * kLanes<Real>);
+    for (int v = 0; v < vectors; ++v) columns[v] = hn::LoadU(d, values + v * kLanes<Real>);
+    if constexpr (std::is_same_v<Values, PackedValues<Real>>) {
+      // V of a tile may be larger than the first cache.
+      ATTEST_UNROLLED
+      for (int v = 0; v < vectors; ++v)
+        __builtin_prefetch(values + kValuesAhead * from.pitch + v * kLanes<Real>);
+    }
     ATTEST_UNROLLED
     for (int i = 0; i < rows; ++i) {
       const Vec<Real> weight = hn::Set(d, weights[i * kTileKeys<Real> + j]);
       ATTEST_UNROLLED
-      for (int v = 0; v < vectors; ++v)
-        sums[i][v] = hn::MulAdd(weight, columns[v], sums[i][v]);
+      for (int v = 0; v < vectors; ++v) sums[i][v] = hn::MulAdd(weight, columns[v], sums[i][v]);
     }
-    values += block.pitch;
   }
   ATTEST_UNROLLED
   for (int i = 0; i < rows; ++i) {

@@ -1,16 +1,32 @@
 // One call of a SIMD kernel, as it is handed to the code of a target.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "attest/kernel.hpp"
 
 namespace attest::kernels {
 
+/// Columns of q and k in a score: qv and v count as well.
+inline Index score_columns(const Problem& problem) {
+  return problem.head_dim + (problem.qv ? problem.head_dim_v : 0);
+}
+
+/// Keys of the longest tile, a multiple of 64: K and V of a tile have at most 64 KiB each where
+/// head_dim allows it, and lie in the second cache with all that a block of queries needs.
+inline Index longest_simd_tile(const Problem& problem) {
+  constexpr Index kBytes = 64 * 1024;
+  const Index columns = std::max(score_columns(problem), problem.head_dim_v);
+  const Index keys = kBytes / (columns * static_cast<Index>(size_of(problem.compute_dtype())));
+  return std::clamp<Index>(keys / 64 * 64, 64, 256);
+}
+
 struct SimdForwardCall {
   const Problem& problem;
   const Tiling& tiling;
   const ForwardViews& views;
+  std::int64_t* ran_on = nullptr;  ///< gets the target whose code ran, for tests
 };
 
 }  // namespace attest::kernels

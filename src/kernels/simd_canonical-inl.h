@@ -1,7 +1,7 @@
 // The forward pass whose leaves and merges do not depend on how a call is split.
 //
-// A leaf is summarised alone, by the code of the plain kernel, and is merged strip by strip while it
-// is in the first cache (canonical_plan.hpp says with what).
+// A leaf is summarised alone, by the code of the plain kernel, and is merged strip by strip while
+// it is in the first cache (canonical_plan.hpp says with what).
 
 // One body for each target of Highway.
 #if defined(ATTEST_KERNELS_SIMD_CANONICAL_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -91,7 +91,7 @@ class CanonicalBlock {
       });
       const Index begin = step->leaf * kLeafKeys<Real>;
       const KeyRange keys{begin, std::min(begin + kLeafKeys<Real>, key_length)};
-      const PackedTile<Real> tile = worker_.pack(block, keys);
+      const KeyTile<Real> tile = worker_.tile_of(block, keys);
       worker_.for_each_strip(block, [&](const StripRows& strip, const Real* q) {
         const Index first = strip.first - block.first;
         summarise(strip, q, tile, mask, strip_at(step->left, first));
@@ -115,7 +115,7 @@ class CanonicalBlock {
   }
 
   /// The sums of the lanes are added up at once: a node then has one sum, as the bound counts it.
-  void summarise(const StripRows& strip, const Real* q, const PackedTile<Real>& tile,
+  void summarise(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
                  const VisibleTiles& mask, const NodeRows<Real>& leaf) {
     const Tag<Real> d;
     with_lanes(leaf).clear();
@@ -126,9 +126,8 @@ class CanonicalBlock {
 
   void write(const StripRows& block, Index root) {
     worker_.for_each_strip(block, [&](const StripRows& strip, const Real*) {
-      const NodeRows<Real> rows = root == CanonicalPlan::no_root
-                                      ? passing_
-                                      : place(root).from(strip.first - block.first);
+      const NodeRows<Real> rows =
+          root == CanonicalPlan::no_root ? passing_ : place(root).from(strip.first - block.first);
       const Summaries<Real> part = with_lanes(rows);
       if (root == CanonicalPlan::no_root) part.clear();
       std::fill_n(lanes_, kStripRows * kLanes<Real>, Real(0));
@@ -147,13 +146,13 @@ class CanonicalBlock {
   Real* memory_ = nullptr;
 };
 
-/// Bytes of the packed queries and of the nodes of a block: what the packed tile leaves of a mebibyte
-/// less what the plan of a million keys takes.
+/// Bytes of the packed queries and of the nodes of a block: what the packed tile leaves of a
+/// mebibyte less what the plan of a million keys takes.
 template <class Real>
 Index node_bytes(const Problem& problem) {
-  const Index columns = problem.head_dim + problem.head_dim_v + (problem.qv ? problem.head_dim_v : 0);
+  const Index columns = score_columns(problem) + problem.head_dim_v;
   const Index tile = kLeafKeys<Real> * columns * Index{sizeof(Real)};
-  return std::max(kBlockBytes, 864 * 1024 - tile);
+  return std::max<Index>(864 * 1024 - tile, 128 * 1024);
 }
 
 template <class Real>
@@ -167,22 +166,22 @@ Status canonical_pass(const SimdForwardCall& call) {
     return canonical_plan(call.tiling, tree.value(), problem.seq_kv, kLeafKeys<Real>, is_empty);
   };
   const Index places = plan_of([](Index) { return false; }).places;
-  static thread_local Scratch<Real> scratch;
-  static thread_local AlignedBuffer<Real> of_strip;
-  ForwardWorker<Real> worker(call, scratch);
-  CanonicalBlock<Real> pass(worker, scratch.summaries, of_strip);
-  for (const StripRows& block :
-       blocks_of<Real>(problem, std::max<Index>(1, places), node_bytes<Real>(problem))) {
+  const std::vector<StripRows> blocks =
+      blocks_of<Real>(problem, std::max<Index>(1, places), node_bytes<Real>(problem));
+  for_each_piece(static_cast<Index>(blocks.size()), [&](Index piece) {
+    static thread_local AlignedBuffer<Real> of_strip;
+    const StripRows& block = blocks[static_cast<std::size_t>(piece)];
     const VisibleTiles mask(problem, block.b);
     const Index key_length = problem.key_length(block.b);
-    pass.run(block, mask, plan_of([&](Index leaf) {
-               const Index begin = leaf * kLeafKeys<Real>;
-               const KeyRange keys{begin, std::min(begin + kLeafKeys<Real>, key_length)};
-               return keys.begin >= keys.end ||
-                      mask.tile_class(block.queries(), keys) == TileClass::empty;
-             }),
-             key_length);
-  }
+    const CanonicalPlan plan = plan_of([&](Index leaf) {
+      const Index begin = leaf * kLeafKeys<Real>;
+      const KeyRange keys{begin, std::min(begin + kLeafKeys<Real>, key_length)};
+      return keys.begin >= keys.end || mask.tile_class(block.queries(), keys) == TileClass::empty;
+    });
+    Scratch<Real>& scratch = scratch_of_thread<Real>();
+    ForwardWorker<Real> worker(call, scratch);
+    CanonicalBlock<Real>(worker, scratch.summaries, of_strip).run(block, mask, plan, key_length);
+  });
   return {};
 }
 

@@ -1,8 +1,8 @@
 // The forward pass of the SIMD kernels: blocks of query rows, and for each one all tiles of keys.
 //
-// A block is the rows of all heads that read one kv head, for consecutive queries, so that a tile of
-// K and V is packed once for all of them. Its summaries stay in the second cache.
-// Method: FlashAttention-2 (Dao 2023); packing and blocking as in Goto and van de Geijn 2008.
+// A block is the rows of all heads that read one kv head, for consecutive queries, so that a tile
+// of K and V is packed once for all of them. Its summaries stay in the second cache. Method:
+// FlashAttention-2 (Dao 2023); packing and blocking as in Goto and van de Geijn 2008.
 
 // One body for each target of Highway.
 #if defined(ATTEST_KERNELS_SIMD_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -14,9 +14,10 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <vector>
 
+#include "attest/threads.hpp"
+#include "kernels/parallel.hpp"
 #include "kernels/simd_call.hpp"
 #include "kernels/simd_results-inl.h"
 #include "kernels/simd_strip-inl.h"
@@ -24,9 +25,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
-/// Bytes of the packed queries and summaries of a block.
-inline constexpr Index kBlockBytes = 512 * 1024;
-inline constexpr Index kMostBlockRows = 1024;
+/// Bytes of the packed queries and summaries of a block: with a tile of K and V less than 1 MiB.
+inline constexpr Index kBlockBytes = 768 * 1024;
 
 template <class Real>
 class ForwardWorker {
@@ -35,37 +35,41 @@ class ForwardWorker {
       : problem_(call.problem),
         rows_(call.problem, {call.views.q, call.views.k, call.views.v, call.views.qv}),
         terms_(call.problem, call.views.bias),
+        packer_(rows_, scratch),
         strip_pass_(call.problem, terms_, scratch),
         writer_(call.problem, call.views),
         scratch_(scratch),
         scale_(static_cast<Real>(scale_value(call.problem))),
-        tile_kv_(std::min(call.tiling.tile_kv, kTileKeys<Real>)),
+        tile_kv_(std::min(call.tiling.tile_kv, longest_simd_tile(call.problem))),
         pitch_(pitch_of<Real>(call.problem.head_dim_v)) {}
 
   Index pitch() const { return pitch_; }
 
   /// Packs the queries of a block, each element scaled and rounded once.
   void begin(const StripRows& block) {
-    const Index columns = rows_.key_columns();
+    const Index columns = rows_.columns();
     const Index strips = (block.rows + kStripRows - 1) / kStripRows;
-    const Index size = strips * columns * kStripPitch<Real>;
     const Index row_pitch = pitch_of<Real>(columns);
-    q_ = scratch_.q.at_least(size);
-    Real* const copies = scratch_.rows.at_least((kStripPitch<Real> + 1) * row_pitch);
-    Real* const zeros = copies + kStripPitch<Real> * row_pitch;
+    // A vector of rows may reach into the next column, or the next strip, which is written later.
+    q_ = scratch_.q.at_least(strips * columns * kStripRows + kLanes<Real>);
+    Real* const copies = scratch_.query_rows.at_least((kPackedRows + 1) * row_pitch);
+    Real* const zeros = copies + kPackedRows * row_pitch;
     std::fill_n(zeros, columns, Real(0));
-    std::array<const Real*, static_cast<std::size_t>(kStripPitch<Real>)> rows;
+    std::array<const Real*, static_cast<std::size_t>(kPackedRows)> rows;
     for (Index strip = 0; strip < strips; ++strip) {
       rows.fill(zeros);
       const Index first = strip * kStripRows;
-      for (Index i = 0; i < std::min(kStripRows, block.rows - first); ++i)
+      for (Index i = 0; i < kStripRows && first + i < block.rows; ++i) {
         rows[static_cast<std::size_t>(i)] =
             rows_.query(block.row(first + i), copies + i * row_pitch);
-      Real* const to = q_ + strip * columns * kStripPitch<Real>;
-      for (Index vector = 0; vector < kStripPitch<Real>; vector += kLanes<Real>)
-        pack_rows(rows.data() + vector, columns, to + vector, kStripPitch<Real>);
+        if (first + kStripRows + i < block.rows)
+          rows_.prefetch_query(block.row(first + kStripRows + i));
+      }
+      Real* const to = q_ + strip * columns * kStripRows;
+      for (Index at = kPackedRows - kLanes<Real>; at >= 0; at -= kLanes<Real>)
+        pack_rows(rows.data() + at, columns, to + at, kStripRows);
     }
-    scale_in_place(q_, size, scale_);
+    scale_in_place(q_, strips * columns * kStripRows, scale_);
   }
 
   /// Summaries of the rows over the keys of `range`.
@@ -73,36 +77,38 @@ class ForwardWorker {
                  const Summaries<Real>& part) {
     part.clear();
     for (Index begin = range.begin; begin < range.end; begin += tile_kv_) {
-      const KeyRange keys{begin, std::min(begin + tile_kv_, std::min(range.end,
-                                                                     problem_.key_length(block.b)))};
+      const KeyRange keys{
+          begin, std::min(begin + tile_kv_, std::min(range.end, problem_.key_length(block.b)))};
       if (keys.begin >= keys.end) return;
       if (mask.tile_class(block.queries(), keys) == TileClass::empty) continue;
-      const PackedTile<Real> tile = pack(block, keys);
+      const KeyTile<Real> tile = tile_of(block, keys);
       for_each_strip(block, [&](const StripRows& strip, const Real* q) {
         absorb(strip, q, tile, mask, strip_of(part, strip.first - block.first));
       });
     }
   }
 
-  /// The keys and values that the rows of a block read. It lives until the next call.
-  PackedTile<Real> pack(const StripRows& block, const KeyRange& keys) {
-    const Index kv_head = problem_.kv_head(block.first_head);
-    return pack_tile(rows_, block.b, kv_head, keys, problem_.head_dim_v, scratch_);
+  /// The keys and values that the rows of a block read, until the next call.
+  KeyTile<Real> tile_of(const StripRows& block, const KeyRange& keys) {
+    return block.rows > kStripRows ? packed_tile(block, keys)
+                                   : packer_.stored(block.b, kv_head_of(block), keys);
+  }
+  KeyTile<Real> packed_tile(const StripRows& block, const KeyRange& keys) {
+    return packer_.packed(block.b, kv_head_of(block), keys);
   }
 
   /// Calls pass(strip, its packed queries). Precondition: begin(block).
   template <class Pass>
   void for_each_strip(const StripRows& block, Pass&& pass) {
-    const Index size = rows_.key_columns() * kStripPitch<Real>;
     for (Index first = 0; first < block.rows; first += kStripRows) {
       StripRows strip = block;
       strip.first = block.first + first;
       strip.rows = std::min(kStripRows, block.rows - first);
-      pass(strip, q_ + first / kStripRows * size);
+      pass(strip, q_ + first * rows_.columns());
     }
   }
 
-  void absorb(const StripRows& strip, const Real* q, const PackedTile<Real>& tile,
+  void absorb(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
               const VisibleTiles& mask, const Summaries<Real>& part) {
     strip_pass_.absorb(strip, q, tile, mask, part);
   }
@@ -115,9 +121,16 @@ class ForwardWorker {
   }
 
  private:
+  /// Rows of a strip up to a whole vector.
+  static constexpr Index kPackedRows =
+      (kStripRows + kLanes<Real> - 1) / kLanes<Real> * kLanes<Real>;
+
+  Index kv_head_of(const StripRows& block) const { return problem_.kv_head(block.first_head); }
+
   const Problem& problem_;
   KeyRows<Real> rows_;
   TileTerms<Real> terms_;
+  TilePacker<Real> packer_;
   StripPass<Real> strip_pass_;
   RowWriter<Real> writer_;
   Scratch<Real>& scratch_;
@@ -127,31 +140,53 @@ class ForwardWorker {
   Real* q_ = nullptr;
 };
 
-/// All blocks of a call. Rows of a block: as many as its memory allows, of whole queries.
+/// All blocks of a call, of whole queries and nearly one size, as large as the memory of a block
+/// allows with so many summaries of every row.
 template <class Real>
 std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row,
                                  Index block_bytes = kBlockBytes) {
   const Index group = problem.heads_q / problem.heads_kv;
-  const Index columns = problem.head_dim + (problem.qv ? problem.head_dim_v : 0);
   const Index row_bytes =
-      (columns + summaries_of_row * pitch_of<Real>(problem.head_dim_v)) * Index{sizeof(Real)};
-  const Index rows = std::clamp<Index>(block_bytes / row_bytes, kStripRows, kMostBlockRows);
-  const Index most = std::max<Index>(1, rows / group);
-  const Index of_strips = kStripRows / std::gcd(kStripRows, group);
+      Summaries<Real>::elements(1, pitch_of<Real>(problem.head_dim_v)) * summaries_of_row +
+      score_columns(problem);
+  const Index most = std::max(block_bytes / (row_bytes * Index{sizeof(Real)}) / group, Index{1});
   std::vector<StripRows> blocks;
   for (Index b = 0; b < problem.batch; ++b) {
-    // Blocks of nearly one size, of whole strips.
     const Index length = problem.query_length(b);
-    const Index count = std::max<Index>(1, (length + most - 1) / most);
-    const Index shortest = (length + count - 1) / count;
-    const Index queries = (shortest + of_strips - 1) / of_strips * of_strips;
+    const Index count = (length + most - 1) / most;
     for (Index kv_head = 0; kv_head < problem.heads_kv; ++kv_head)
-      for (Index query = 0; query < problem.query_length(b); query += queries)
-        blocks.push_back({b, kv_head * group, group, query, 0,
-                          group * std::min(queries, problem.query_length(b) - query)});
+      for (Index block = 0; block < count; ++block) {
+        const Index begin = length * block / count;
+        const Index end = length * (block + 1) / count;
+        blocks.push_back({b, kv_head * group, group, begin, 0, group * (end - begin)});
+      }
   }
   return blocks;
 }
+
+/// Blocks a thread that keep all threads busy to the end.
+inline constexpr std::size_t kBlocksOfAThread = 4;
+
+/// Summaries of one size, one behind the other.
+template <class Real>
+class SummaryStack {
+ public:
+  SummaryStack(AlignedBuffer<Real>& memory, Index count, Index rows, Index pitch)
+      : rows_((rows + kStripRows - 1) / kStripRows * kStripRows),
+        pitch_(pitch),
+        size_(Summaries<Real>::elements(rows_, pitch)),
+        first_(memory.at_least(count * size_)) {}
+
+  Summaries<Real> at(Index position) const {
+    return Summaries<Real>::in(first_ + position * size_, rows_, pitch_);
+  }
+
+ private:
+  Index rows_;
+  Index pitch_;
+  Index size_;
+  Real* first_;
+};
 
 /// Summaries that are held at once while a tree is evaluated.
 inline Index height(const MergeTree& tree) {
@@ -164,35 +199,79 @@ inline Index height(const MergeTree& tree) {
   return most;
 }
 
+/// The blocks of a call, each on one thread from its first tile to its output.
 template <class Real>
-Status forward_pass(const SimdForwardCall& call) {
-  const Problem& problem = call.problem;
-  const std::vector<KeyRange> units = split_ranges(call.tiling, problem.seq_kv);
-  const Result<MergeTree> tree = make_merge_tree(call.tiling.merge, static_cast<Index>(units.size()));
-  if (!tree.ok()) return tree.status();
-  const Index stacked = height(tree.value());
-  static thread_local Scratch<Real> scratch;
-  ForwardWorker<Real> worker(call, scratch);
-  for (const StripRows& block : blocks_of<Real>(problem, stacked)) {
-    const VisibleTiles mask(problem, block.b);
-    const Index rows = (block.rows + kStripRows - 1) / kStripRows * kStripRows;
-    const Index size = Summaries<Real>::elements(rows, worker.pitch());
+void run_blocks(const SimdForwardCall& call, const std::vector<KeyRange>& units,
+                const MergeTree& tree, const std::vector<StripRows>& blocks) {
+  const Index held = height(tree);
+  for_each_piece(static_cast<Index>(blocks.size()), [&](Index piece) {
+    Scratch<Real>& scratch = scratch_of_thread<Real>();
+    const StripRows& block = blocks[static_cast<std::size_t>(piece)];
+    const VisibleTiles mask(call.problem, block.b);
+    ForwardWorker<Real> worker(call, scratch);
     worker.begin(block);
+    const SummaryStack<Real> stack(scratch.summaries, held, block.rows, worker.pitch());
     Index depth = 0;
-    Real* const memory = scratch.summaries.at_least(stacked * size);
-    const auto place = [&](Index at) {
-      return Summaries<Real>::in(memory + at * size, rows, worker.pitch());
-    };
-    for (const Index step : tree.value().steps) {
+    for (const Index step : tree.steps) {
       if (step != MergeTree::merge) {
-        worker.summarise(block, mask, units[static_cast<std::size_t>(step)], place(depth++));
+        worker.summarise(block, mask, units[static_cast<std::size_t>(step)], stack.at(depth++));
       } else {
         --depth;
-        merge_into(place(depth - 1), place(depth));
+        merge_into(stack.at(depth - 1), stack.at(depth));
       }
     }
-    worker.write(block, place(0));
-  }
+    worker.write(block, stack.at(0));
+  });
+}
+
+/// Few rows and many kv splits: every split of every block by itself, then the merges.
+template <class Real>
+void run_splits(const SimdForwardCall& call, const std::vector<KeyRange>& units,
+                const MergeTree& tree, const std::vector<StripRows>& blocks) {
+  const auto splits = static_cast<Index>(units.size());
+  Index rows = 0;
+  for (const StripRows& block : blocks) rows = std::max(rows, block.rows);
+  const Index pitch = pitch_of<Real>(call.problem.head_dim_v);
+  static thread_local AlignedBuffer<Real> memory;
+  const SummaryStack<Real> parts(memory, splits * static_cast<Index>(blocks.size()), rows, pitch);
+  for_each_piece(splits * static_cast<Index>(blocks.size()), [&](Index piece) {
+    Scratch<Real>& scratch = scratch_of_thread<Real>();
+    const StripRows& block = blocks[static_cast<std::size_t>(piece / splits)];
+    ForwardWorker<Real> worker(call, scratch);
+    worker.begin(block);
+    worker.summarise(block, VisibleTiles(call.problem, block.b),
+                     units[static_cast<std::size_t>(piece % splits)], parts.at(piece));
+  });
+  for_each_piece(static_cast<Index>(blocks.size()), [&](Index piece) {
+    Scratch<Real>& scratch = scratch_of_thread<Real>();
+    std::vector<Summaries<Real>> stack;
+    for (const Index step : tree.steps) {
+      if (step != MergeTree::merge) {
+        stack.push_back(parts.at(piece * splits + step));
+      } else {
+        const Summaries<Real> right = stack.back();
+        stack.pop_back();
+        merge_into(stack.back(), right);
+      }
+    }
+    ForwardWorker<Real>(call, scratch).write(blocks[static_cast<std::size_t>(piece)], stack.back());
+  });
+}
+
+template <class Real>
+Status forward_pass(const SimdForwardCall& call) {
+  const std::vector<KeyRange> units = split_ranges(call.tiling, call.problem.seq_kv);
+  const Result<MergeTree> tree =
+      make_merge_tree(call.tiling.merge, static_cast<Index>(units.size()));
+  if (!tree.ok()) return tree.status();
+  const std::vector<StripRows> blocks = blocks_of<Real>(call.problem, height(tree.value()));
+  const auto threads = static_cast<std::size_t>(thread_count());
+  const bool alone = std::all_of(blocks.begin(), blocks.end(),
+                                 [](const StripRows& block) { return block.rows <= kStripRows; });
+  if (threads > 1 && units.size() > 1 && alone && blocks.size() < kBlocksOfAThread * threads)
+    run_splits<Real>(call, units, tree.value(), blocks);
+  else
+    run_blocks<Real>(call, units, tree.value(), blocks);
   return {};
 }
 

@@ -13,10 +13,12 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
 Status forward_f32(const SimdForwardCall& call) {
+  if (call.ran_on != nullptr) *call.ran_on = HWY_TARGET;
   return forward_pass<float>(call);
 }
 
 Status forward_f64(const SimdForwardCall& call) {
+  if (call.ran_on != nullptr) *call.ran_on = HWY_TARGET;
   return forward_pass<double>(call);
 }
 

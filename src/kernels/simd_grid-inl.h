@@ -1,13 +1,13 @@
 // Sums that depend on their terms and not on the order of them.
 //
-// An accumulator of doubles begins at C = 1.5 * 2^(52 + g) and never leaves [2^(52 + g), 2^(53 + g)),
-// where the numbers are 2^g apart. To add x rounded towards minus infinity then adds x rounded down
-// to a multiple of 2^g: what the accumulator holds has no part in it, and there are no ties. So
-// acc - C is the sum of the rounded terms, exactly, in whatever order they came, and accumulators of
-// the same C are merged exactly by acc + (other - C).
-// It stays there if n terms of at most 2^e in size have g >= e + ceil(log2 n) - 51. The product of
-// two floats is exact in double, so that FMA, and product and addition, give the same bits.
-// Rounding terms to a grid: Demmel and Nguyen, "Parallel Reproducible Summation", IEEE TC 2015.
+// An accumulator of doubles begins at C = 1.5 * 2^(52 + g) and never leaves [2^(52 + g), 2^(53 +
+// g)), where the numbers are 2^g apart. To add x rounded towards minus infinity then adds x rounded
+// down to a multiple of 2^g: what the accumulator holds has no part in it, and there are no ties.
+// So acc - C is the sum of the rounded terms, exactly, in whatever order they came, and
+// accumulators of the same C are merged exactly by acc + (other - C). It stays there if n terms of
+// at most 2^e in size have g >= e + ceil(log2 n) - 51. The product of two floats is exact in
+// double, so that FMA, and product and addition, give the same bits. Rounding terms to a grid:
+// Demmel and Nguyen, "Parallel Reproducible Summation", IEEE TC 2015.
 
 // One body for each target of Highway.
 #if defined(ATTEST_KERNELS_SIMD_GRID_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -78,6 +78,10 @@ void apply_f64(MathFunction function, const double* x, double* y, std::size_t co
   map_function(function, x, y, count);
 }
 
+bool is_fused() {
+  return HWY_NATIVE_FMA != 0;
+}
+
 }  // namespace attest::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -87,6 +91,7 @@ namespace {
 
 HWY_EXPORT(apply_f32);
 HWY_EXPORT(apply_f64);
+HWY_EXPORT(is_fused);
 
 Result<std::int64_t> check_arrays(std::string_view target, std::size_t x_size, std::size_t y_size) {
   if (x_size != y_size) return invalid_argument("x and y have different sizes");
@@ -109,6 +114,12 @@ Status apply(MathFunction function, std::string_view target, std::span<const dou
   if (!found.ok()) return found.status();
   for_target(HWY_DISPATCH_TABLE(apply_f64), found.value())(function, x.data(), y.data(), x.size());
   return {};
+}
+
+Result<bool> has_fused_multiply_add(std::string_view target) {
+  const Result<std::int64_t> found = find_target(target);
+  if (!found.ok()) return found.status();
+  return for_target(HWY_DISPATCH_TABLE(is_fused), found.value())();
 }
 
 }  // namespace attest::kernels

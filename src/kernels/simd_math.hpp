@@ -24,4 +24,7 @@ Status apply(MathFunction function, std::string_view target, std::span<const flo
 Status apply(MathFunction function, std::string_view target, std::span<const double> x,
              std::span<double> y);
 
+/// Whether MulAdd of that target is one rounding; decides which errors are declared.
+Result<bool> has_fused_multiply_add(std::string_view target);
+
 }  // namespace attest::kernels

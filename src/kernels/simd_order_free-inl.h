@@ -4,9 +4,9 @@
 // The first pass over the keys finds, for every row, its maximum, the number of its keys and the
 // largest value of every column among them; all three are exact and know no order. With the maximum
 // the weight of a key is a function of the key, and with the other two the sums of simd_grid-inl.h
-// are functions of the set of keys: the second pass forms them. Merging partial sums would be exact,
-// so that splits are taken one after the other, in the order in which the merge tree names them.
-// What a key that takes no part in a row holds never reaches its row: not the grid either.
+// are functions of the set of keys: the second pass forms them. Merging partial sums would be
+// exact, so that splits are taken one after the other, in the order in which the merge tree names
+// them. What a key that takes no part in a row holds never reaches its row: not the grid either.
 
 // One body for each target of Highway.
 #if defined(ATTEST_KERNELS_SIMD_ORDER_FREE_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -29,10 +29,15 @@ namespace attest::kernels::HWY_NAMESPACE {
 
 using Halves = hn::Rebind<float, Tag<double>>;
 
+/// Bytes of the packed queries and sums of a block: the widened values of a tile take more than
+/// those of the plain kernel.
+inline constexpr Index kOrderFreeBytes = 512 * 1024;
+/// Keys of the longest tile.
+inline constexpr Index kGridTileKeys = 128;
+
 /// Buffers that a thread keeps.
 struct OrderFreeScratch {
-  Scratch<float> floats;
-  AlignedBuffer<float> tile_largest;
+  AlignedBuffer<float> sizes;     ///< of values: keys x pitch, and a row for the largest of them
   AlignedBuffer<double> weights;  ///< kStripRows x kTileKeys<double>
   AlignedBuffer<double> values;   ///< keys x pitch
   GridScratch rows;
@@ -41,16 +46,19 @@ struct OrderFreeScratch {
 /// The largest finite value, in size, of every column: of some keys of a packed tile.
 class LargestValues {
  public:
-  /// Values become their sizes. Those that are not finite count as 0: they need no grid.
-  LargestValues(const PackedTile<float>& tile, Index pitch, float* of_tile)
-      : sizes_(tile.v), pitch_(pitch), keys_(tile.keys.end - tile.keys.begin), of_tile_(of_tile) {
+  /// Those that are not finite count as 0: they need no grid.
+  LargestValues(const KeyTile<float>& tile, Index pitch, AlignedBuffer<float>& memory)
+      : pitch_(pitch),
+        keys_(tile.keys.end - tile.keys.begin),
+        of_tile_(memory.at_least((kGridTileKeys + 1) * pitch)),
+        sizes_(of_tile_ + pitch) {
     const Tag<float> d;
-    std::fill_n(of_tile, pitch, 0.0F);
+    std::fill_n(of_tile_, pitch, 0.0F);
     for (Index at = 0; at < keys_ * pitch; at += kLanes<float>) {
       const Vec<float> value = hn::Load(d, tile.v + at);
-      hn::Store(hn::IfThenElseZero(hn::IsFinite(value), hn::Abs(value)), d, tile.v + at);
+      hn::Store(hn::IfThenElseZero(hn::IsFinite(value), hn::Abs(value)), d, sizes_ + at);
     }
-    for (Index key = 0; key < keys_; ++key) raise(sizes_ + key * pitch, of_tile);
+    for (Index key = 0; key < keys_; ++key) raise(sizes_ + key * pitch, of_tile_);
   }
 
   /// For the keys of one row whose scores are not -inf, of which there are `seen`.
@@ -69,20 +77,22 @@ class LargestValues {
       hn::Store(hn::Max(hn::Load(d, largest + c), hn::Load(d, by + c)), d, largest + c);
   }
 
-  const float* sizes_;
   Index pitch_;
   Index keys_;
-  const float* of_tile_;
+  float* of_tile_;
+  float* sizes_;
 };
 
 /// Takes tiles into the rows of a block, in two passes.
 class OrderFreePass {
+  using Values = PackedValues<double>;
+
  public:
   OrderFreePass(const SimdForwardCall& call, OrderFreeScratch& scratch)
-      : worker_(call, scratch.floats),
+      : worker_(call, scratch_of_thread<float>()),
         terms_(call.problem, call.views.bias),
         scorer_(call.problem, terms_,
-                scratch.floats.weights.at_least(kStripRows * kTileKeys<float>)),
+                scratch_of_thread<float>().weights.at_least(kStripRows * kTileKeys<float>)),
         writer_(call.problem, call.views),
         scratch_(scratch),
         weights_(scratch.weights.at_least(kStripRows * kTileKeys<double>)) {
@@ -102,8 +112,8 @@ class OrderFreePass {
 
  private:
   void look_at(const StripRows& block, const VisibleTiles& mask, const KeyRange& keys) {
-    const PackedTile<float> tile = worker_.pack(block, keys);
-    const LargestValues largest(tile, rows_.pitch, scratch_.tile_largest.at_least(rows_.pitch));
+    const KeyTile<float> tile = worker_.packed_tile(block, keys);
+    const LargestValues largest(tile, rows_.pitch, scratch_.sizes);
     worker_.for_each_strip(block, [&](const StripRows& strip, const float* q) {
       const VectorRange vectors = scorer_.score(strip, q, tile, mask);
       if (vectors.empty()) return;
@@ -133,7 +143,7 @@ class OrderFreePass {
   }
 
   void add(const StripRows& block, const VisibleTiles& mask, const KeyRange& keys) {
-    const PackedTile<float> tile = worker_.pack(block, keys);
+    const KeyTile<float> tile = worker_.packed_tile(block, keys);
     double* const values = widened(tile);
     worker_.for_each_strip(block, [&](const StripRows& strip, const float* q) {
       const VectorRange vectors = scorer_.score(strip, q, tile, mask);
@@ -144,12 +154,10 @@ class OrderFreePass {
       add_sums(strip.rows, first, vectors);
       const Index begin = vectors.first * kLanes<float>;
       const Index end = std::min(keys.end - keys.begin, vectors.last * kLanes<float>);
-      const ValueBlock<double> sums{ones_.data(),
-                                    weights_ + begin,
-                                    values + begin * rows_.pitch,
-                                    end - begin,
-                                    rows_.pitch,
-                                    rows_.numerators + first * rows_.pitch};
+      const Values of_span = Values{values, rows_.pitch}.from(begin);
+      const ValueBlock<double, Values> sums{ones_.data(), weights_ + begin,
+                                            of_span,      end - begin,
+                                            rows_.pitch,  rows_.numerators + first * rows_.pitch};
       const RoundDown down;
       if (tile.finite)
         add_values_of_strip(sums, strip.rows);
@@ -158,9 +166,9 @@ class OrderFreePass {
     });
   }
 
-  double* widened(const PackedTile<float>& tile) {
+  double* widened(const KeyTile<float>& tile) {
     const Index count = (tile.keys.end - tile.keys.begin) * rows_.pitch;
-    double* const values = scratch_.values.at_least(kTileKeys<double> * rows_.pitch);
+    double* const values = scratch_.values.at_least(kGridTileKeys * rows_.pitch);
     widen(tile.v, count, values);
     return values;
   }
@@ -200,16 +208,16 @@ class OrderFreePass {
         if (scores[key] != kMinusInfinity<float>) seen.set(key, key + 1);
     }
   }
-  void add_values_seen(const ValueBlock<double>& block, Index rows, Index begin) {
+  void add_values_seen(const ValueBlock<double, Values>& block, Index rows, Index begin) {
     for (Index i = 0; i < rows; ++i) {
-      ValueBlock<double> one = block;
+      ValueBlock<double, Values> one = block;
       one.keys = 1;
       one.weights = block.weights + i * kTileKeys<double>;
       one.numerators = block.numerators + i * block.pitch;
       for (Index key = 0; key < block.keys; ++key) {
         if (seen_[static_cast<std::size_t>(i)].at(begin + key)) add_columns<1>(one);
         ++one.weights;
-        one.values += block.pitch;
+        one.values = one.values.from(1);
       }
     }
   }
@@ -228,7 +236,7 @@ class OrderFreePass {
 /// All tiles of a block, split by split in the order of the merge tree.
 inline std::vector<KeyRange> tiles_of(const SimdForwardCall& call, const MergeTree& tree,
                                       const StripRows& block, const VisibleTiles& mask) {
-  const Index tile_kv = std::min(call.tiling.tile_kv, kTileKeys<double>);
+  const Index tile_kv = std::min(call.tiling.tile_kv, kGridTileKeys);
   const std::vector<KeyRange> splits = split_ranges(call.tiling, call.problem.seq_kv);
   const Index key_length = call.problem.key_length(block.b);
   std::vector<KeyRange> tiles;
@@ -248,13 +256,14 @@ inline Status order_free_pass(const SimdForwardCall& call) {
   const auto splits = static_cast<Index>(split_ranges(call.tiling, call.problem.seq_kv).size());
   const Result<MergeTree> tree = make_merge_tree(call.tiling.merge, splits);
   if (!tree.ok()) return tree.status();
-  static thread_local OrderFreeScratch scratch;
-  OrderFreePass pass(call, scratch);
   // A row of doubles and one of floats.
-  for (const StripRows& block : blocks_of<float>(call.problem, 3)) {
+  const std::vector<StripRows> blocks = blocks_of<float>(call.problem, 3, kOrderFreeBytes);
+  for_each_piece(static_cast<Index>(blocks.size()), [&](Index piece) {
+    static thread_local OrderFreeScratch scratch;
+    const StripRows& block = blocks[static_cast<std::size_t>(piece)];
     const VisibleTiles mask(call.problem, block.b);
-    pass.run(block, mask, tiles_of(call, tree.value(), block, mask));
-  }
+    OrderFreePass(call, scratch).run(block, mask, tiles_of(call, tree.value(), block, mask));
+  });
   return {};
 }
 

@@ -30,7 +30,9 @@ struct GridSums {
 
   int bits(Index i) const { return count_bits(std::max<Index>(1, counts[i])); }
   /// A weight is at most 1.
-  Vec<double> start_of_sum(Index i) const { return grid_start(hn::Set(Tag<double>(), 1.0), bits(i)); }
+  Vec<double> start_of_sum(Index i) const {
+    return grid_start(hn::Set(Tag<double>(), 1.0), bits(i));
+  }
   Vec<double> start_of(Index i, Index column) const {
     const hn::Rebind<float, Tag<double>> halves;
     const auto sizes = hn::LoadU(halves, largest + i * pitch + column);
@@ -86,7 +88,8 @@ class GridWriter {
     const Tag<double> d;
     const Vec<double> lanes = hn::Load(d, sums.row_sum + i * kLanes<double>);
     // Exact: all of these are multiples of the step of the grid.
-    Part keys{sums.row_max[i], hn::GetLane(hn::SumOfLanes(d, hn::Sub(lanes, sums.start_of_sum(i))))};
+    Part keys{sums.row_max[i],
+              hn::GetLane(hn::SumOfLanes(d, hn::Sub(lanes, sums.start_of_sum(i))))};
     if (std::isnan(keys.row_sum)) keys.row_max = std::numeric_limits<float>::quiet_NaN();
     Part whole = keys;
     double factor = 1;

@@ -25,8 +25,7 @@ constexpr Index pitch_of(Index columns) {
 /// 16 bytes from each of rows[0], rows[step], rows[2 step] ..., side by side.
 template <class D, class Real>
 HWY_INLINE hn::Vec<D> load_pieces(D d, const Real* const* rows, Index step, Index column) {
-  constexpr Index kPieces =
-      static_cast<Index>(hn::MaxLanes(D()) * sizeof(Real) / 16);
+  constexpr Index kPieces = static_cast<Index>(hn::MaxLanes(D()) * sizeof(Real) / 16);
   if constexpr (kPieces <= 1) {
     return hn::LoadU(d, rows[0] + column);
   } else {
@@ -47,22 +46,34 @@ HWY_INLINE void transpose_columns(Tag<float> d, const float* const* rows, Index 
   const auto low_odd = hn::InterleaveLower(d, odd, odd_up);
   const auto high_even = hn::InterleaveUpper(d, even, even_up);
   const auto high_odd = hn::InterleaveUpper(d, odd, odd_up);
-  hn::Store(hn::InterleaveLower(d, low_even, low_odd), d, to);
-  hn::Store(hn::InterleaveUpper(d, low_even, low_odd), d, to + step);
-  hn::Store(hn::InterleaveLower(d, high_even, high_odd), d, to + 2 * step);
-  hn::Store(hn::InterleaveUpper(d, high_even, high_odd), d, to + 3 * step);
+  hn::StoreU(hn::InterleaveLower(d, low_even, low_odd), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, low_even, low_odd), d, to + step);
+  hn::StoreU(hn::InterleaveLower(d, high_even, high_odd), d, to + 2 * step);
+  hn::StoreU(hn::InterleaveUpper(d, high_even, high_odd), d, to + 3 * step);
 }
 HWY_INLINE void transpose_columns(Tag<double> d, const double* const* rows, Index column,
                                   double* to, Index step) {
   const auto even = load_pieces(d, rows, 2, column);
   const auto odd = load_pieces(d, rows + 1, 2, column);
-  hn::Store(hn::InterleaveLower(d, even, odd), d, to);
-  hn::Store(hn::InterleaveUpper(d, even, odd), d, to + step);
+  hn::StoreU(hn::InterleaveLower(d, even, odd), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, even, odd), d, to + step);
 }
 
 #endif
 
-/// to(c, j) = rows(j, c) for one vector of rows; columns are `step` elements apart.
+/// to(c, j) = rows(j, column + c) for one vector of rows and the columns of 16 bytes or less.
+template <class Real>
+HWY_INLINE void turn_rows(const Real* const* rows, Index column, Index columns, Real* to) {
+#if HWY_TARGET != HWY_SCALAR
+  if (HWY_LIKELY(columns * Index{sizeof(Real)} == 16))
+    return transpose_columns(Tag<Real>(), rows, column, to, kPanelKeys<Real>);
+#endif
+  for (Index c = 0; c < columns; ++c)
+    for (Index j = 0; j < kLanes<Real>; ++j) to[c * kPanelKeys<Real> + j] = rows[j][column + c];
+}
+
+/// to(c, j) = rows(j, c) for one vector of rows; columns are `step` elements apart, and are written
+/// in ascending order, a whole vector each.
 template <class Real>
 void pack_rows(const Real* const* rows, Index columns, Real* to, Index step) {
   Index c = 0;
@@ -97,7 +108,7 @@ template <class Real>
 void scale_in_place(Real* elements, Index count, Real scale) {
   const Tag<Real> d;
   for (Index at = 0; at < count; at += kLanes<Real>)
-    hn::Store(hn::Mul(hn::Set(d, scale), hn::Load(d, elements + at)), d, elements + at);
+    hn::StoreU(hn::Mul(hn::Set(d, scale), hn::LoadU(d, elements + at)), d, elements + at);
 }
 
 }  // namespace attest::kernels::HWY_NAMESPACE

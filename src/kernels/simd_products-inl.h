@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "kernels/simd_blocks-inl.h"
+#include "kernels/simd_pack-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
@@ -19,7 +19,7 @@ namespace attest::kernels::HWY_NAMESPACE {
 /// of that height was compiled: a strip has room for them.
 template <class Real>
 struct StripScores {
-  const Real* q;  ///< head_dim x kStripPitch
+  const Real* q;  ///< head_dim x kStripRows
   const Real* k;  ///< panels of head_dim x kPanelKeys
   Index head_dim;
   Index rows;
@@ -29,8 +29,8 @@ struct StripScores {
 template <int rows, class Real>
 void score_panels(const StripScores<Real>& strip, Index first, Index last) {
   for (Index panel = first; panel < last; ++panel)
-    score_panel<rows>(strip.q, strip.k + panel * strip.head_dim * kPanelKeys<Real>,
-                      strip.head_dim, strip.scores + panel * kPanelKeys<Real>);
+    score_panel<rows>(strip.q, strip.k + panel * strip.head_dim * kPanelKeys<Real>, strip.head_dim,
+                      strip.scores + panel * kPanelKeys<Real>);
 }
 
 template <class Real>
@@ -45,28 +45,94 @@ void score_strip(const StripScores<Real>& strip, Index first, Index last) {
   score_panels<1>(strip, first, last);
 }
 
+/// Scores of one panel of keys where they are stored: their rows are turned in registers. The same
+/// operations on the same numbers as score_panel, for a strip that is alone: keys that are read
+/// once are not worth packing.
 template <int rows, class Real>
-void add_columns(ValueBlock<Real> block) {
-  constexpr Index kWidest = kValueVectors;
+HWY_NOINLINE void score_stored_panel(const StripScores<Real>& strip, const Real* const* keys,
+                                     Index panel) {
+  const Tag<Real> d;
+  constexpr Index kColumns = HWY_MAX(1, 16 / static_cast<Index>(sizeof(Real)));
+  Vec<Real> sums[rows][kPanelVectors];
+  ATTEST_UNROLLED
+  for (int i = 0; i < rows; ++i) {
+    ATTEST_UNROLLED
+    for (int v = 0; v < kPanelVectors; ++v) sums[i][v] = hn::Zero(d);
+  }
+  HWY_ALIGN Real turned[kColumns * kPanelKeys<Real>];
+  const Real* q = strip.q;
+  for (Index c = 0; c < strip.head_dim; c += kColumns) {
+    const Index columns = HWY_MIN(kColumns, strip.head_dim - c);
+    ATTEST_UNROLLED
+    for (int v = 0; v < kPanelVectors; ++v)
+      turn_rows(keys + v * kLanes<Real>, c, columns, turned + v * kLanes<Real>);
+    for (Index column = 0; column < columns; ++column, q += kStripRows) {
+      ATTEST_UNROLLED
+      for (int i = 0; i < rows; ++i) {
+        const Vec<Real> query = hn::Set(d, q[i]);
+        ATTEST_UNROLLED
+        for (int v = 0; v < kPanelVectors; ++v)
+          sums[i][v] =
+              hn::MulAdd(query, hn::Load(d, turned + column * kPanelKeys<Real> + v * kLanes<Real>),
+                         sums[i][v]);
+      }
+    }
+  }
+  Real* const scores = strip.scores + panel * kPanelKeys<Real>;
+  ATTEST_UNROLLED
+  for (int i = 0; i < rows; ++i) {
+    ATTEST_UNROLLED
+    for (int v = 0; v < kPanelVectors; ++v)
+      hn::Store(sums[i][v], d, scores + i * kTileKeys<Real> + v * kLanes<Real>);
+  }
+}
+
+template <int rows, class Real>
+void score_stored_panels(const StripScores<Real>& strip, const Real* const* keys, Index first,
+                         Index last) {
+  for (Index panel = first; panel < last; ++panel)
+    score_stored_panel<rows>(strip, keys + panel * kPanelKeys<Real>, panel);
+}
+
+/// `keys` has a row for every key of the panels.
+template <class Real>
+void score_stored_strip(const StripScores<Real>& strip, const Real* const* keys, Index first,
+                        Index last) {
+  if constexpr (kStripRows > 6) {
+    if (strip.rows > 8) return score_stored_panels<kStripRows>(strip, keys, first, last);
+    if (strip.rows > 6) return score_stored_panels<8>(strip, keys, first, last);
+  }
+  if (strip.rows > 4) return score_stored_panels<6>(strip, keys, first, last);
+  if (strip.rows > 2) return score_stored_panels<4>(strip, keys, first, last);
+  if (strip.rows > 1) return score_stored_panels<2>(strip, keys, first, last);
+  score_stored_panels<1>(strip, keys, first, last);
+}
+
+template <int rows, Index widest, class Real, class Values>
+void add_vectors(const ValueBlock<Real, Values>& block, Index width) {
+  if constexpr (widest > 1)
+    if (width < widest) return add_vectors<rows, widest - 1>(block, width);
+  add_values<rows, static_cast<int>(widest)>(block);
+}
+
+template <int rows, class Real, class Values>
+void add_columns(ValueBlock<Real, Values> block) {
+  // One row has no use for a block of columns but to have enough sums under way.
+  constexpr Index kWidest = rows == 1 ? 2 * kValueVectors : kValueVectors;
   Index vectors = block.pitch / kLanes<Real>;
   // Blocks of nearly one width: 5 vectors are 3 and 2.
   for (Index blocks = (vectors + kWidest - 1) / kWidest; blocks > 0; --blocks) {
     const Index width = (vectors + blocks - 1) / blocks;
-    if constexpr (kWidest > 2) {
-      if (width == 4) add_values<rows, 4>(block);
-      if (width == 3) add_values<rows, 3>(block);
-    }
-    if (width == 2) add_values<rows, 2>(block);
-    if (width == 1) add_values<rows, 1>(block);
-    block.values += width * kLanes<Real>;
+    add_vectors<rows, kWidest>(block, width);
+    block.values = block.values.at_column(width * kLanes<Real>);
     block.numerators += width * kLanes<Real>;
     vectors -= width;
   }
 }
 
 /// The same for `rows` rows of a strip and all columns.
-template <class Real>
-void add_values_of_strip(ValueBlock<Real> block, Index rows) {
+template <class Real, class Values>
+void add_values_of_strip(ValueBlock<Real, Values> block, Index rows) {
   while (rows > 0) {
     if (rows > 4)
       add_columns<6>(block);

@@ -59,8 +59,7 @@ class CanonicalKernel : public ReproducibleKernel {
   DeclaredAccuracy accuracy(const Problem& problem) const override {
     DeclaredAccuracy accuracy = plain().accuracy(problem);
     accuracy.scope = SummaryScope::tile;
-    accuracy.own_tiling =
-        canonical_tiling(problem.seq_kv, leaf_keys(problem.compute_dtype()));
+    accuracy.own_tiling = canonical_tiling(problem.seq_kv, leaf_keys(problem.compute_dtype()));
     return accuracy;
   }
 };

@@ -47,9 +47,21 @@ void merge_into(const Summaries<Real>& left, const Summaries<Real>& right) {
     const Vec<Real> of_right = rescale_factor(right.row_max[i], to);
     combine(of_left, left.row_sum + i * kLanes<Real>, of_right, right.row_sum + i * kLanes<Real>,
             kLanes<Real>, left.row_sum + i * kLanes<Real>);
-    combine(of_left, left.numerators + i * left.pitch, of_right,
-            right.numerators + i * right.pitch, left.pitch, left.numerators + i * left.pitch);
+    combine(of_left, left.numerators + i * left.pitch, of_right, right.numerators + i * right.pitch,
+            left.pitch, left.numerators + i * left.pitch);
     left.row_max[i] = to;
+  }
+}
+
+/// output(c) = numerator(c) / row_sum. A row that saw nothing gives 0, and no output is -0: what
+/// excluded keys added, 0 of either sign, leaves no trace.
+template <class Real>
+void divide_row(const Real* numerator, Real row_sum, Index pitch, Real* output) {
+  const Tag<Real> d;
+  const Vec<Real> divisor = hn::Set(d, row_sum);
+  for (Index c = 0; c < pitch; c += kLanes<Real>) {
+    const Vec<Real> quotient = hn::Div(hn::Load(d, numerator + c), divisor);
+    hn::StoreU(row_sum == 0 ? hn::Zero(d) : hn::Add(quotient, hn::Zero(d)), d, output + c);
   }
 }
 
@@ -80,7 +92,7 @@ class RowWriter {
     Real* const numerator = part.numerators + i * part.pitch;
     RowSummary<Real> whole = keys;
     if (!sinks_.empty()) whole = with_sink(row, keys, numerator, part.pitch);
-    divide(numerator, whole.row_sum);
+    divide_row(numerator, whole.row_sum, part.pitch, output_.data());
     write_output(row);
     if (problem_.lse == LseForm::none) return;
     const RowSummary<Real>& counted = !sinks_.empty() && problem_.sink->in_lse ? whole : keys;
@@ -101,17 +113,6 @@ class RowWriter {
     for (Index c = 0; c < pitch; c += kLanes<Real>)
       hn::Store(hn::Mul(factor, hn::Load(d, numerator + c)), d, numerator + c);
     return whole;
-  }
-
-  /// A row that saw nothing gives 0, and no output is -0: what excluded keys added, 0 of either
-  /// sign, leaves no trace.
-  void divide(const Real* numerator, Real row_sum) {
-    const Tag<Real> d;
-    if (row_sum == 0) return std::fill(output_.begin(), output_.end(), Real(0));
-    const Vec<Real> divisor = hn::Set(d, row_sum);
-    for (Index c = 0; c < static_cast<Index>(output_.size()); c += kLanes<Real>)
-      hn::StoreU(hn::Add(hn::Div(hn::Load(d, numerator + c), divisor), hn::Zero(d)), d,
-                 output_.data() + c);
   }
 
   void write_output(const RowIndex& row) const {

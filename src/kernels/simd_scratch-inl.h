@@ -47,7 +47,7 @@ struct Summaries {
   Real* numerators = nullptr;  ///< rows x pitch
 
   static Index elements(Index rows, Index pitch) {
-    return rows * (pitch + kLanes<Real>) + pitch_of<Real>(rows);
+    return rows * (pitch + kLanes<Real>)+pitch_of<Real>(rows);
   }
   /// In memory of elements(rows, pitch).
   static Summaries in(Real* memory, Index rows, Index pitch) {
@@ -70,13 +70,22 @@ Summaries<Real> strip_of(const Summaries<Real>& part, Index first) {
 
 template <class Real>
 struct Scratch {
-  AlignedBuffer<Real> q;          ///< strips x head_dim x kStripPitch
-  AlignedBuffer<Real> k;          ///< panels x head_dim x kPanelKeys
-  AlignedBuffer<Real> v;          ///< keys x pitch
-  AlignedBuffer<Real> rows;       ///< a vector of keys of head_dim, and a row of zeros
+  AlignedBuffer<Real> q;           ///< strips x head_dim x kStripRows
+  AlignedBuffer<Real> k;           ///< panels x head_dim x kPanelKeys
+  AlignedBuffer<Real> v;           ///< keys x pitch
+  AlignedBuffer<Real> query_rows;  ///< a strip of rows that had to be converted, and zeros
+  AlignedBuffer<Real> key_rows;    ///< the same for a tile
+  AlignedBuffer<Real> value_row;
+  AlignedBuffer<Real> saved;  ///< numerators of a strip
   AlignedBuffer<Real> summaries;
-  AlignedBuffer<Real> weights;    ///< kStripRows x kTileKeys
+  AlignedBuffer<Real> weights;  ///< kStripRows x kTileKeys
 };
+
+template <class Real>
+Scratch<Real>& scratch_of_thread() {
+  static thread_local Scratch<Real> scratch;
+  return scratch;
+}
 
 }  // namespace attest::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

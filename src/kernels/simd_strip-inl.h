@@ -57,12 +57,13 @@ template <class Real>
 class StripPass {
  public:
   StripPass(const Problem& problem, TileTerms<Real>& terms, Scratch<Real>& scratch)
-      : columns_(problem.head_dim + (problem.qv ? problem.head_dim_v : 0)),
+      : columns_(score_columns(problem)),
         terms_(terms),
+        saved_(scratch.saved),
         weights_(scratch.weights.at_least(kStripRows * kTileKeys<Real>)) {}
 
   /// `q` is the packed strip; `part` the summaries of its rows.
-  void absorb(const StripRows& strip, const Real* q, const PackedTile<Real>& tile,
+  void absorb(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
               const VisibleTiles& mask, const Summaries<Real>& part) {
     const Index count = tile.keys.end - tile.keys.begin;
     const TileClass tile_class = mask.tile_class(strip.queries(), tile.keys);
@@ -78,30 +79,28 @@ class StripPass {
     score(strip, q, tile, span);
     const Index first = span.begin / kLanes<Real>;
     const Index last = (span.end + kLanes<Real> - 1) / kLanes<Real>;
-    const StripSoftmax<Real> softmax{weights_,       part.row_max, part.row_sum, factors_.data(),
-                                     bits_.data(),   strip.rows,   first,        last};
+    const StripSoftmax<Real> softmax{weights_,     part.row_max, part.row_sum, factors_.data(),
+                                     bits_.data(), strip.rows,   first,        last};
     if (masked) exclude_keys(softmax);
-    if (!tile.finite) note_seen(strip.rows, span);
+    if (tile.v == nullptr || !tile.finite) note_seen(softmax);
     weigh_strip(softmax);
-    const ValueBlock<Real> block{factors_.data(),
-                                 weights_ + span.begin,
-                                 tile.v + span.begin * part.pitch,
-                                 span.end - span.begin,
-                                 part.pitch,
-                                 part.numerators};
-    if (tile.finite)
-      add_values_of_strip(block, strip.rows);
+    if (tile.v != nullptr)
+      add_values_to(part, strip.rows, span, PackedValues<Real>{tile.v, part.pitch}.from(span.begin),
+                    tile.finite);
     else
-      add_values_seen(block, strip.rows, span.begin);
+      add_stored_values(part, strip.rows, span, tile);
   }
 
  private:
-  void score(const StripRows& strip, const Real* q, const PackedTile<Real>& tile,
+  void score(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
              const KeyRange& span) {
     const Index first = span.begin / kPanelKeys<Real>;
     const Index last = (span.end + kPanelKeys<Real> - 1) / kPanelKeys<Real>;
     const StripScores<Real> scores{q, tile.k, columns_, strip.rows, weights_};
-    score_strip(scores, first, last);
+    if (tile.k != nullptr)
+      score_strip(scores, first, last);
+    else
+      score_stored_strip(scores, tile.k_rows, first, last);
     if (!terms_.any()) return;
     const Index begin = first * kPanelKeys<Real>;
     const KeyRange keys{tile.keys.begin + begin, tile.keys.begin + span.end};
@@ -110,34 +109,76 @@ class StripPass {
   }
 
   /// The keys that take part in a row: 0 times an infinite value would be NaN.
-  void note_seen(Index rows, const KeyRange& span) {
-    for (Index i = 0; i < rows; ++i) {
+  void note_seen(const StripSoftmax<Real>& softmax) {
+    const Tag<Real> d;
+    for (Index i = 0; i < softmax.rows; ++i) {
       TileBits& seen = seen_[static_cast<std::size_t>(i)];
       seen = {};
-      for (Index key = span.begin; key < span.end; ++key)
-        if (weights_[i * kTileKeys<Real> + key] != kMinusInfinity<Real>) seen.set(key, key + 1);
+      for (Index v = softmax.first; v < softmax.last; ++v) {
+        const auto scores = hn::Load(d, weights_ + i * kTileKeys<Real> + v * kLanes<Real>);
+        std::uint64_t lanes = 0;
+        hn::StoreMaskBits(d, hn::Ne(scores, hn::Set(d, kMinusInfinity<Real>)),
+                          reinterpret_cast<std::uint8_t*>(&lanes));
+        seen.put(v * kLanes<Real>, lanes);
+      }
     }
   }
 
-  void add_values_seen(const ValueBlock<Real>& block, Index rows, Index begin) {
+  template <class Values>
+  void add_values_to(const Summaries<Real>& part, Index rows, const KeyRange& span,
+                     const Values& values, bool finite) {
+    const ValueBlock<Real, Values> block{factors_.data(), weights_ + span.begin,
+                                         values,          span.end - span.begin,
+                                         part.pitch,      part.numerators};
+    if (finite)
+      add_values_of_strip(block, rows);
+    else
+      add_values_seen(block, rows, span.begin);
+  }
+
+  /// Nobody has looked at stored values. What excluded ones hold shows, if it does any harm: then
+  /// the numerators are formed again with care.
+  void add_stored_values(const Summaries<Real>& part, Index rows, const KeyRange& span,
+                         const KeyTile<Real>& tile) {
+    const Index size = rows * part.pitch;
+    Real* const saved = saved_.at_least(kStripRows * part.pitch);
+    std::copy_n(part.numerators, size, saved);
+    const StoredValues<Real> values = StoredValues<Real>{tile.v_rows}.from(span.begin);
+    add_values_to(part, rows, span, values, true);
+    if (all_finite(part.numerators, size)) return;
+    std::copy_n(saved, size, part.numerators);
+    add_values_to(part, rows, span, values, false);
+  }
+
+  static bool all_finite(const Real* numbers, Index count) {
+    const Tag<Real> d;
+    Vec<Real> not_finite = hn::Zero(d);
+    for (Index at = 0; at < count; at += kLanes<Real>)
+      not_finite = hn::MulAdd(hn::Load(d, numbers + at), hn::Zero(d), not_finite);
+    return hn::AllTrue(d, hn::Eq(not_finite, hn::Zero(d)));
+  }
+
+  template <class Values>
+  void add_values_seen(const ValueBlock<Real, Values>& block, Index rows, Index begin) {
     static constexpr Real kOne = 1;
     for (Index i = 0; i < rows; ++i) {
-      ValueBlock<Real> one{block.factors + i,     block.weights + i * kTileKeys<Real>,
-                           block.values,          0,
-                           block.pitch,           block.numerators + i * block.pitch};
+      ValueBlock<Real, Values> one{block.factors + i, block.weights + i * kTileKeys<Real>,
+                                   block.values,      0,
+                                   block.pitch,       block.numerators + i * block.pitch};
       add_columns<1>(one);
       one.factors = &kOne;
       one.keys = 1;
       for (Index key = 0; key < block.keys; ++key) {
         if (seen_[static_cast<std::size_t>(i)].at(begin + key)) add_columns<1>(one);
         ++one.weights;
-        one.values += block.pitch;
+        one.values = one.values.from(1);
       }
     }
   }
 
   Index columns_;
   TileTerms<Real>& terms_;
+  AlignedBuffer<Real>& saved_;
   Real* weights_;
   StripBits bits_;
   StripBits seen_;

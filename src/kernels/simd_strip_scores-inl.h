@@ -20,21 +20,19 @@ struct VectorRange {
   bool empty() const { return first >= last; }
 };
 
-/// A score is a function of its query and its key alone: one lane sums it up, term by term, wherever
-/// the key stands in a tile.
+/// A score is a function of its query and its key alone: one lane sums it up, term by term,
+/// wherever the key stands in a tile.
 template <class Real>
 class StripScorer {
  public:
   StripScorer(const Problem& problem, TileTerms<Real>& terms, Real* scores)
-      : columns_(problem.head_dim + (problem.qv ? problem.head_dim_v : 0)),
-        terms_(terms),
-        scores_(scores) {}
+      : columns_(score_columns(problem)), terms_(terms), scores_(scores) {}
 
   /// kStripRows x kTileKeys.
   Real* scores() const { return scores_; }
 
   /// Scores the vectors that it returns; keys that a row does not see get -inf there.
-  VectorRange score(const StripRows& strip, const Real* q, const PackedTile<Real>& tile,
+  VectorRange score(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
                     const VisibleTiles& mask) {
     const Index count = tile.keys.end - tile.keys.begin;
     const TileClass tile_class = mask.tile_class(strip.queries(), tile.keys);
@@ -57,7 +55,7 @@ class StripScorer {
   }
 
  private:
-  void score_span(const StripRows& strip, const Real* q, const PackedTile<Real>& tile,
+  void score_span(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
                   const KeyRange& span) {
     const Index first = span.begin / kPanelKeys<Real>;
     const Index last = (span.end + kPanelKeys<Real> - 1) / kPanelKeys<Real>;

@@ -77,8 +77,8 @@ class TileTerms {
     const RowPlace place = bias_place(*problem_.bias, row);
     const Index step = bias_.strides[3];
     const auto size = static_cast<Index>(size_of(bias_.dtype));
-    const auto* const first = static_cast<const std::byte*>(bias_.data) +
-                              row_offset(bias_, place) + keys.begin * step * size;
+    const auto* const first = static_cast<const std::byte*>(bias_.data) + row_offset(bias_, place) +
+                              keys.begin * step * size;
     const Index count = keys.end - keys.begin;
     if (is_contiguous<Real>(bias_)) {
       const auto* const numbers = reinterpret_cast<const Real*>(first);

@@ -14,11 +14,21 @@
 
 #include "attest/tiling.hpp"
 #include "kernels/input_rows.hpp"
+#include "kernels/simd_call.hpp"
 #include "kernels/simd_convert-inl.h"
 #include "kernels/simd_scratch-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
+
+template <class Ref>
+void prefetch_row(const Ref& tensor, const RowPlace& at) {
+  constexpr Index kLine = 64;
+  const auto* const first = static_cast<const std::byte*>(tensor.data) + row_offset(tensor, at);
+  const Index bytes =
+      tensor.extents[3] * tensor.strides[3] * static_cast<Index>(size_of(tensor.dtype));
+  for (Index byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(first + byte);
+}
 
 /// Rows of k and v of one call as numbers of type Real side by side.
 template <class Real>
@@ -27,9 +37,8 @@ class KeyRows {
   KeyRows(const Problem& problem, const InputTensors& tensors)
       : problem_(problem), places_(problem), inputs_(problem, tensors), tensors_(tensors) {}
 
-  Index key_columns() const {
-    return problem_.head_dim + (problem_.qv ? problem_.head_dim_v : 0);
-  }
+  /// Begins to fetch the row of a query.
+  void prefetch_query(const RowIndex& row) const { prefetch_row(tensors_.q, places_.query(row)); }
   /// The row itself, or a copy of it at `copy`.
   const Real* key(Index b, Index kv_head, Index key, Real* copy) {
     if (problem_.qv || problem_.descales) {
@@ -38,6 +47,12 @@ class KeyRows {
       return copy;
     }
     return stored(tensors_.k, place(b, kv_head, key), copy);
+  }
+  /// Precondition: reads_values_in_place().
+  const Real* stored_value(Index b, Index kv_head, Index key) const {
+    const RowPlace at = place(b, kv_head, key);
+    return reinterpret_cast<const Real*>(static_cast<const std::byte*>(tensors_.v.data) +
+                                         row_offset(tensors_.v, at));
   }
   const Real* value(Index b, Index kv_head, Index key, Real* copy) {
     if (problem_.descales) {
@@ -55,6 +70,14 @@ class KeyRows {
     }
     return stored(tensors_.q, places_.query(row), copy);
   }
+
+  /// Whether `value` never copies, and its rows are whole vectors.
+  bool reads_values_in_place() const {
+    return !problem_.descales && is_contiguous<Real>(tensors_.v) &&
+           problem_.head_dim_v % kLanes<Real> == 0;
+  }
+  Index columns() const { return score_columns(problem_); }
+  Index columns_v() const { return problem_.head_dim_v; }
 
  private:
   RowPlace place(Index b, Index kv_head, Index key) const {
@@ -82,49 +105,91 @@ class KeyRows {
 };
 
 template <class Real>
-struct PackedTile {
-  KeyRange keys;
-  Real* k = nullptr;
-  Real* v = nullptr;
-  bool finite = true;  ///< no infinity or NaN among the values
+struct KeyTile {
+  KeyRange keys = {};
+  const Real* k = nullptr;              ///< panels of columns x kPanelKeys; null: see k_rows
+  const Real* v = nullptr;              ///< keys x pitch; null: see v_rows
+  const Real* const* k_rows = nullptr;  ///< up to a whole panel, rows of zeros behind the keys
+  const Real* const* v_rows = nullptr;
+  bool finite = true;  ///< no infinity or NaN among packed values
 };
 
-/// Precondition: keys exist, and are at most kTileKeys.
 template <class Real>
-PackedTile<Real> pack_tile(KeyRows<Real>& rows, Index b, Index kv_head, const KeyRange& keys,
-                           Index columns_v, Scratch<Real>& scratch) {
-  const Index columns = rows.key_columns();
-  const Index row_pitch = pitch_of<Real>(std::max(columns, columns_v));
-  const Index pitch = pitch_of<Real>(columns_v);
-  PackedTile<Real> tile{keys, scratch.k.at_least(kTileKeys<Real> * columns),
-                        scratch.v.at_least(kTileKeys<Real> * pitch)};
-  Real* const copies = scratch.rows.at_least((kLanes<Real> + 1) * row_pitch);
-  Real* const zeros = copies + kLanes<Real> * row_pitch;
-  std::fill_n(zeros, columns, Real(0));
-
-  const Index count = keys.end - keys.begin;
-  const Index in_panels = (count + kPanelKeys<Real> - 1) / kPanelKeys<Real> * kPanelKeys<Real>;
-  std::array<const Real*, static_cast<std::size_t>(kLanes<Real>)> vector_of_rows;
-  for (Index begin = 0; begin < in_panels; begin += kLanes<Real>) {
-    for (Index lane = 0; lane < kLanes<Real>; ++lane)
-      vector_of_rows[static_cast<std::size_t>(lane)] =
-          begin + lane < count
-              ? rows.key(b, kv_head, keys.begin + begin + lane, copies + lane * row_pitch)
-              : zeros;
-    const Index panel = begin / kPanelKeys<Real>;
-    pack_rows(vector_of_rows.data(), columns,
-              tile.k + panel * columns * kPanelKeys<Real> + begin % kPanelKeys<Real>,
-              kPanelKeys<Real>);
+class TilePacker {
+ public:
+  TilePacker(KeyRows<Real>& rows, Scratch<Real>& scratch)
+      : rows_(rows),
+        scratch_(scratch),
+        columns_(rows.columns()),
+        row_pitch_(pitch_of<Real>(std::max(rows.columns(), rows.columns_v()))),
+        copies_(scratch.key_rows.at_least((kTileKeys<Real> + 1) * row_pitch_)),
+        zeros_(copies_ + kTileKeys<Real> * row_pitch_) {
+    std::fill_n(zeros_, columns_, Real(0));
   }
 
-  const Tag<Real> d;
-  Vec<Real> not_finite = hn::Zero(d);
-  for (Index key = 0; key < count; ++key)
-    pack_values(rows.value(b, kv_head, keys.begin + key, copies), columns_v, tile.v + key * pitch,
-                not_finite);
-  tile.finite = hn::AllTrue(d, hn::Eq(not_finite, hn::Zero(d)));
-  return tile;
-}
+  /// For many strips. Precondition of both: keys exist, and are at most kTileKeys.
+  KeyTile<Real> packed(Index b, Index kv_head, const KeyRange& keys) {
+    KeyTile<Real> tile{keys};
+    Real* const k = scratch_.k.at_least(kTileKeys<Real> * columns_);
+    for (Index begin = keys.begin; begin < keys.end; begin += kPanelKeys<Real>) {
+      find_keys(b, kv_head, {begin, keys.end});
+      Real* const panel = k + (begin - keys.begin) * columns_;
+      for (Index at = 0; at < kPanelKeys<Real>; at += kLanes<Real>)
+        pack_rows(k_rows_.data() + at, columns_, panel + at, kPanelKeys<Real>);
+    }
+    tile.k = k;
+    pack_v(b, kv_head, tile);
+    return tile;
+  }
+  /// For one strip: what can be read where it is stored is not copied.
+  KeyTile<Real> stored(Index b, Index kv_head, const KeyRange& keys) {
+    KeyTile<Real> tile{keys};
+    for (Index begin = keys.begin; begin < keys.end; begin += kPanelKeys<Real>)
+      find_keys(b, kv_head, {begin, keys.end}, begin - keys.begin);
+    tile.k_rows = k_rows_.data();
+    if (!rows_.reads_values_in_place()) {
+      pack_v(b, kv_head, tile);
+      return tile;
+    }
+    for (Index key = keys.begin; key < keys.end; ++key)
+      v_rows_[static_cast<std::size_t>(key - keys.begin)] = rows_.stored_value(b, kv_head, key);
+    tile.v_rows = v_rows_.data();
+    return tile;
+  }
+
+ private:
+  /// Rows of one panel, those at `first` and behind, of zeros behind the keys.
+  void find_keys(Index b, Index kv_head, const KeyRange& keys, Index first = 0) {
+    for (Index at = 0; at < kPanelKeys<Real>; ++at)
+      k_rows_[static_cast<std::size_t>(first + at)] =
+          keys.begin + at < keys.end
+              ? rows_.key(b, kv_head, keys.begin + at, copies_ + (first + at) * row_pitch_)
+              : zeros_;
+  }
+  void pack_v(Index b, Index kv_head, KeyTile<Real>& tile) {
+    const Index columns = rows_.columns_v();
+    const Index pitch = pitch_of<Real>(columns);
+    Real* const v = scratch_.v.at_least(kTileKeys<Real> * pitch);
+    Real* const copy = scratch_.value_row.at_least(pitch);
+    const Tag<Real> d;
+    Vec<Real> not_finite = hn::Zero(d);
+    for (Index key = 0; key < tile.keys.end - tile.keys.begin; ++key)
+      pack_values(rows_.value(b, kv_head, tile.keys.begin + key, copy), columns, v + key * pitch,
+                  not_finite);
+    tile.v = v;
+    tile.finite = hn::AllTrue(d, hn::Eq(not_finite, hn::Zero(d)));
+  }
+  static constexpr auto kKeys = static_cast<std::size_t>(kTileKeys<Real>);
+
+  KeyRows<Real>& rows_;
+  Scratch<Real>& scratch_;
+  Index columns_;
+  Index row_pitch_;
+  Real* copies_;
+  Real* zeros_;
+  std::array<const Real*, kKeys> k_rows_;
+  std::array<const Real*, kKeys> v_rows_;
+};
 
 }  // namespace attest::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

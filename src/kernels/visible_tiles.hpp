@@ -24,6 +24,10 @@ struct TileBits {
     return words[static_cast<std::size_t>(begin / 64)] >> (begin % 64);
   }
   void set(Index begin, Index end);
+  /// Adds the bits that are set in `bits`, lowest at `begin`.
+  void put(Index begin, std::uint64_t bits) {
+    words[static_cast<std::size_t>(begin / 64)] |= bits << (begin % 64);
+  }
   void clear(Index key) {
     words[static_cast<std::size_t>(key / 64)] &= ~(std::uint64_t{1} << (key % 64));
   }

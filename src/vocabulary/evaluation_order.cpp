@@ -92,8 +92,9 @@ EvaluationOrder evaluation_order(const DeclaredAccuracy& accuracy, const Tiling&
   EvaluationOrder order;
   order.lag = accuracy.lag_log2 * std::numbers::ln2 * (1 + 0x1p-40);
   // Beside scope `split` a unit has one tile: its maximum is known before the first weight.
-  const Index tile_kv =
-      accuracy.scope == SummaryScope::split ? tiling.tile_kv : std::numeric_limits<Index>::max();
+  Index tile_kv = std::numeric_limits<Index>::max();
+  if (accuracy.scope == SummaryScope::split) tile_kv = tiling.tile_kv;
+  if (accuracy.longest_tile > 0) tile_kv = std::min(tile_kv, accuracy.longest_tile);
   std::size_t position = 0;
   for (const KeyRange range : unit_ranges(accuracy.scope, tiling, seq_kv)) {
     order.units.push_back(walk_unit(range, tile_kv, keys, position));

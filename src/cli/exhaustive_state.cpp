@@ -1,0 +1,107 @@
+#include "cli/exhaustive_state.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/file_output.hpp"
+#include "cli/git_id.hpp"
+
+namespace attest::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using reference::ElementaryTally;
+using reference::LargestError;
+
+constexpr int kFormatVersion = 1;
+
+/// As text, so that every bit comes back.
+Json number_json(double value) {
+  return fmt::format("{:a}", value);
+}
+
+double number_of(const Json& json) {
+  return std::strtod(json.get<std::string>().c_str(), nullptr);
+}
+
+Json largest_json(const LargestError& largest) {
+  return {{"error", number_json(largest.error)}, {"x", number_json(largest.x)}};
+}
+
+LargestError largest_of(const Json& json) {
+  return {number_of(json.at("error")), static_cast<float>(number_of(json.at("x")))};
+}
+
+Json target_json(const ExhaustiveTarget& target) {
+  const ElementaryTally& found = target.found;
+  return {{"target", target.name},
+          {"arguments", found.arguments},
+          {"not_rounded", found.not_rounded},
+          {"wrong", found.wrong},
+          {"first_wrong", found.first_wrong ? number_json(*found.first_wrong) : Json(nullptr)},
+          {"ulp", largest_json(found.ulp)},
+          {"relative", largest_json(found.relative)},
+          {"subnormal", largest_json(found.subnormal)}};
+}
+
+ExhaustiveTarget target_of(const Json& json) {
+  ExhaustiveTarget target;
+  target.name = json.at("target").get<std::string>();
+  ElementaryTally& found = target.found;
+  found.arguments = json.at("arguments").get<Index>();
+  found.not_rounded = json.at("not_rounded").get<Index>();
+  found.wrong = json.at("wrong").get<Index>();
+  if (!json.at("first_wrong").is_null())
+    found.first_wrong = static_cast<float>(number_of(json.at("first_wrong")));
+  found.ulp = largest_of(json.at("ulp"));
+  found.relative = largest_of(json.at("relative"));
+  found.subnormal = largest_of(json.at("subnormal"));
+  return target;
+}
+
+}  // namespace
+
+Status save_exhaustive(const std::filesystem::path& path, const ExhaustiveState& state) {
+  Json targets = Json::array();
+  for (const ExhaustiveTarget& target : state.targets) targets.push_back(target_json(target));
+  const Json json{{"format", "attest-exhaustive"},
+                  {"version", kFormatVersion},
+                  {"build", ATTEST_GIT_ID},
+                  {"function", state.function},
+                  {"blocks_done", state.blocks_done},
+                  {"seconds", state.seconds},
+                  {"targets", targets}};
+  return write_file(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Result<ExhaustiveState> load_exhaustive(const std::filesystem::path& path) {
+  const auto broken = [&](const std::string& what) {
+    return Status{StatusCode::io_error, path.string() + ": " + what};
+  };
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return broken("cannot be read");
+  const Json json = Json::parse(stream, nullptr, false);
+  if (!json.is_object() || json.value("format", "") != "attest-exhaustive")
+    return broken("is not the state of an exhaustive check");
+  // Only now is it known what the fields mean.
+  try {
+    if (json.at("version") != kFormatVersion)
+      return broken("has another format version than " + std::to_string(kFormatVersion));
+    if (json.at("build") != ATTEST_GIT_ID)
+      return broken("was written by another build (" + json.at("build").get<std::string>() +
+                    "; this is " ATTEST_GIT_ID "); begin again");
+    ExhaustiveState state;
+    state.function = json.at("function").get<std::string>();
+    state.blocks_done = json.at("blocks_done").get<Index>();
+    state.seconds = json.at("seconds").get<double>();
+    for (const Json& target : json.at("targets")) state.targets.push_back(target_of(target));
+    return state;
+  } catch (const nlohmann::json::exception& problem) {
+    return broken(problem.what());
+  }
+}
+
+}  // namespace attest::cli

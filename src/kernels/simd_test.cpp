@@ -1,0 +1,119 @@
+// What only the SIMD kernels promise: the target that was asked for, the same bits for any number
+// of threads, and memory that does not grow with the keys.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "attest/threads.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/simd_dispatch.hpp"
+#include "kernels/simd_forward.hpp"
+#include "kernels/test_cases.hpp"
+
+namespace attest::kernels {
+namespace {
+
+template <class Body>
+void for_each_simd_kernel(Body&& body) {
+  for_each_kernel([&](const Kernel& kernel) {
+    if (kernel.description().name.starts_with("builtin:simd")) body(kernel);
+  });
+}
+
+TEST(Simd, EveryTargetIsAKernelAndRunsWhenItIsAskedFor) {
+  ASSERT_FALSE(target_names().empty());
+  for (const std::string& name : target_names()) {
+    ASSERT_NE(find_builtin("builtin:simd/" + name), nullptr) << name;
+    for (const char* dtype : {"f32", "f64"}) {
+      Case one = random_case(std::string("1x1:3x5:4 ") + dtype);
+      const std::int64_t target = find_target(name).value();
+      std::int64_t ran_on = 0;
+      const ForwardViews views = one.views();
+      EXPECT_TRUE(simd_forward(target, {one.problem, one.tiling, views, &ran_on}).ok());
+      EXPECT_EQ(ran_on, target) << name;
+    }
+  }
+}
+
+/// Restores the number of threads.
+class Threads {
+ public:
+  explicit Threads(int count) : before_(thread_count()) { set_thread_count(count); }
+  ~Threads() { set_thread_count(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+TEST(Simd, TheNumberOfThreadsChangesNoBit) {
+  const std::vector<std::string> lines{
+      "1x2:1x300:16 f32 lse=ln tile=16x32 split=7",          // decode, splits
+      "1x8/2:2x200:8 f32 lse=ln split=5 merge=random:3",     // grouped heads
+      "3x2:{40,7,0}x{50,9,3}:24 f32 mask=causal:br lse=ln",  // blocks
+      "1x1:1500x20:256 f64 lse=ln tile=16x16 split=3 merge=balanced"};
+  for_each_simd_kernel([&](const Kernel& kernel) {
+    for (const std::string& line : lines) {
+      Case alone = random_case(line);
+      alone.run(kernel);
+      for (const int count : {2, 3, 8}) {
+        const Threads threads(count);
+        Case together = random_case(line);
+        together.run(kernel);
+        EXPECT_EQ(together.out.bytes(), alone.out.bytes()) << line << " threads " << count;
+        EXPECT_EQ(together.lse.bytes(), alone.lse.bytes()) << line << " threads " << count;
+      }
+    }
+  });
+}
+
+/// Bytes that a call leaves allocated in a thread that has made none before: what it keeps.
+std::size_t kept_by_first_call(const Kernel& kernel, Index seq_kv) {
+  Problem problem;
+  problem.seq_q = 64;
+  problem.seq_kv = seq_kv;
+  problem.head_dim = problem.head_dim_v = 128;
+  Case one(problem);
+  one.tiling = kernel.preferred_tiling(problem);
+  std::size_t kept = 0;
+  std::thread([&] {
+    const auto allocated = [] {
+      const struct mallinfo2 info = mallinfo2();
+      return info.uordblks + info.hblkhd;
+    };
+    const std::size_t before = allocated();
+    one.run(kernel);
+    kept = allocated() - before;
+  }).join();
+  return kept;
+}
+
+TEST(Simd, TheMemoryOfAThreadIsBelowOneMebibyteAndDoesNotGrowWithTheKeys) {
+  for_each_simd_kernel([](const Kernel& kernel) {
+    const std::size_t kept = kept_by_first_call(kernel, 512);
+    EXPECT_GT(kept, 0U);
+    EXPECT_LT(kept, std::size_t{1} << 20U);
+    EXPECT_LT(kept_by_first_call(kernel, 16384), std::size_t{1} << 20U);
+  });
+}
+
+TEST(Simd, ThePreferredTilingIsAFunctionOfTheProblemThatEveryCallAccepts) {
+  for_each_simd_kernel([](const Kernel& kernel) {
+    Problem problem;
+    problem.seq_kv = 1 << 20;
+    problem.head_dim = problem.head_dim_v = 128;
+    const Tiling decode = kernel.preferred_tiling(problem);
+    EXPECT_GT(decode.splits.count, 1);
+    EXPECT_TRUE(validate(decode, problem.seq_kv).ok());
+    problem.seq_q = 512;
+    EXPECT_EQ(kernel.preferred_tiling(problem).splits.count, 1);
+  });
+}
+
+}  // namespace
+}  // namespace attest::kernels
