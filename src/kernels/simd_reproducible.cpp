@@ -26,6 +26,12 @@ class ReproducibleKernel : public Kernel {
   }
 
   const KernelDescription& description() const override { return description_; }
+  /// Without splits: they are no work for threads here, which share the rows.
+  Tiling preferred_tiling(const Problem&) const override {
+    Tiling tiling;
+    tiling.tile_kv = leaf_keys(Dtype::f32);
+    return tiling;
+  }
   Status forward(const Problem& problem, const Tiling& tiling,
                  const ForwardViews& views) const override {
     if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
@@ -59,6 +65,7 @@ class CanonicalKernel : public ReproducibleKernel {
   DeclaredAccuracy accuracy(const Problem& problem) const override {
     DeclaredAccuracy accuracy = plain().accuracy(problem);
     accuracy.scope = SummaryScope::tile;
+    accuracy.longest_tile = 0;
     accuracy.own_tiling = canonical_tiling(problem.seq_kv, leaf_keys(problem.compute_dtype()));
     return accuracy;
   }
@@ -78,6 +85,7 @@ class OrderFreeKernel : public ReproducibleKernel {
   DeclaredAccuracy accuracy(const Problem& problem) const override {
     DeclaredAccuracy accuracy = plain().accuracy(problem);
     accuracy.scope = SummaryScope::row;
+    accuracy.longest_tile = 0;
     // A step of the grid is at most 2 n 2^-50 of the largest term: simd_grid-inl.h.
     accuracy.grid_bits = 49;
     // The quotient in double, and its own rounding to f32.

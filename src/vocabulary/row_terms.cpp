@@ -171,10 +171,11 @@ void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTer
   // In the base-two form the largest weight is exp2 of a rounding error, not exp(0).
   const double by_largest =
       accuracy.exp_form == ExpForm::natural
-          ? 1.0
+          ? 1.0 - grid_error(accuracy, facts)
           : std::exp(-terms.shift_error - log_domain(accuracy.exp_relative_error) -
                      cast_error(accuracy)) *
-                (1 - 0x1p-30);
+                    (1 - 0x1p-30) -
+                grid_error(accuracy, facts);
   terms.sum_lower = std::max(by_largest, by_weights);
 }
 
