@@ -146,13 +146,14 @@ class CanonicalBlock {
   Real* memory_ = nullptr;
 };
 
-/// Bytes of the packed queries and of the nodes of a block: what the packed tile leaves of a
-/// mebibyte less what the plan of a million keys takes.
+/// Bytes of the packed queries and of the nodes of a block: what a packed tile, and the plan of a
+/// million keys, leave of a mebibyte. As blocks_of counts them, whose summaries have a sum a lane.
 template <class Real>
 Index node_bytes(const Problem& problem) {
-  const Index columns = score_columns(problem) + problem.head_dim_v;
-  const Index tile = kLeafKeys<Real> * columns * Index{sizeof(Real)};
-  return std::max<Index>(864 * 1024 - tile, 128 * 1024);
+  const Index pitch = pitch_of<Real>(problem.head_dim_v);
+  const Index tile = kLeafKeys<Real> * (score_columns(problem) + pitch) * Index{sizeof(Real)};
+  const Index left = std::max<Index>(832 * 1024 - tile, 128 * 1024);
+  return left * Summaries<Real>::elements(1, pitch) / NodeRows<Real>::elements(1, pitch);
 }
 
 template <class Real>
