@@ -13,11 +13,10 @@ namespace {
 std::vector<std::unique_ptr<Kernel>> make_all() {
   using Factory = std::unique_ptr<Kernel> (*)();
   constexpr std::array<Factory, 15> factories{
-      make_textbook,           make_scalar_sequential, make_scalar_tree,
-      make_eigen_materialised, make_flash_bf16p,       make_flash_bf16p_sum,
-      make_flash_f16p,         make_flash_e4m3p,       make_flash_e5m2p,
-      make_flash_exp2,         make_flash_lazy,        make_flash_reciprocal,
-      make_flash_bf16out,      make_flash_flush,       make_flash_combined};
+      make_textbook,      make_scalar_sequential, make_scalar_tree,   make_eigen_materialised,
+      make_flash_bf16p,   make_flash_bf16p_sum,   make_flash_f16p,    make_flash_e4m3p,
+      make_flash_e5m2p,   make_flash_exp2,        make_flash_lazy,    make_flash_reciprocal,
+      make_flash_bf16out, make_flash_flush,       make_flash_combined};
   std::vector<std::unique_ptr<Kernel>> kernels;
   for (const Factory make : factories) kernels.push_back(make());
   using OfTargets = std::vector<std::unique_ptr<Kernel>> (*)();
