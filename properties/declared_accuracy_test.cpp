@@ -121,8 +121,8 @@ TEST(DeclaredPairs, NameEveryFieldOnce) {
                                 value_relative_error, exp_form, exp_relative_error,
                                 exp_absolute_error, lag_log2, weight_cast, log_relative_error,
                                 log_absolute_error, division_roundings, reciprocal_relative_error,
-                                output_format, scope, longest_tile, ordered_sums] =
-      DeclaredAccuracy{};
+                                output_format, scope, own_tiling, grid_bits, longest_tile,
+                                ordered_sums] = DeclaredAccuracy{};
   const std::set<std::string_view> all{"format",
                                        "underflow",
                                        "dot_roundings",
@@ -143,6 +143,8 @@ TEST(DeclaredPairs, NameEveryFieldOnce) {
                                        "reciprocal_relative_error",
                                        "output_format",
                                        "scope",
+                                       "own_tiling",
+                                       "grid_bits",
                                        "longest_tile",
                                        "ordered_sums"};
   std::set<std::string_view> named;

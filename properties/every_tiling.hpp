@@ -21,6 +21,11 @@ std::vector<MergeTree> every_merge_tree(Index leaves);
 std::vector<Tiling> every_tiling(const Capabilities& capabilities, SummaryScope scope,
                                  Index seq_kv);
 
+/// What the merge tree of a call joins: splits, where the kernel has a tiling of its own.
+inline SummaryScope scope_of_tree(const DeclaredAccuracy& accuracy) {
+  return accuracy.own_tiling ? SummaryScope::split : accuracy.scope;
+}
+
 /// The same computation without its empty splits: an empty summary is the identity of the merge, so
 /// a kernel rounds the same numbers in the same order. The default tiling of no keys if all are
 /// empty. Precondition: the tiling is valid and its merge is left, or an explicit tree that fits.

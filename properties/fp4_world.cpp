@@ -150,7 +150,7 @@ WorldJudge::WorldJudge(const Fp4World& world, const Kernel& kernel, std::span<co
       wide_(world.wide_case(0)),
       accuracy_(kernel.accuracy(wide_.problem)) {
   for (const Tiling& tiling : tilings) {
-    const Tiling cut = without_empty_splits(tiling, accuracy_.scope, world.keys());
+    const Tiling cut = without_empty_splits(tiling, scope_of_tree(accuracy_), world.keys());
     const auto known = std::find(cuts_.begin(), cuts_.end(), cut);
     limit_of_.push_back(static_cast<std::size_t>(known - cuts_.begin()));
     if (known == cuts_.end()) cuts_.push_back(cut);

@@ -21,7 +21,7 @@ namespace {
 
 std::vector<Tiling> tilings_of(const Kernel& kernel, const Fp4World& world) {
   return every_tiling(kernel.description().capabilities,
-                      kernel.accuracy(world.wide_case(0).problem).scope, world.keys());
+                      scope_of_tree(kernel.accuracy(world.wide_case(0).problem)), world.keys());
 }
 
 WorldTally judge_all(const Fp4World& world, const Kernel& kernel, int jobs) {
@@ -199,7 +199,7 @@ TEST(Fp4World, TheBoundOfATilingIsThatOfItsSplitsThatAreNotEmpty) {
     for (const Index pair : sampled_pairs(world, 3)) {
       RowFacts facts = world.exact_row(pair).value();
       for (const Tiling& tiling : tilings) {
-        const Tiling cut = without_empty_splits(tiling, accuracy.scope, 3);
+        const Tiling cut = without_empty_splits(tiling, scope_of_tree(accuracy), 3);
         if (cut == tiling) continue;
         ++compared;
         EXPECT_TRUE(validate(cut, 3).ok());

@@ -52,6 +52,11 @@ Verdict tiling_tile_size(const Kernel& kernel, const Case& on);
 Verdict tiling_kv_splits(const Kernel& kernel, const Case& on);
 Verdict tiling_merge_order(const Kernel& kernel, const Case& on);
 
+// order: how the work is cut changes no bit, of kernels that declare it.
+Verdict order_contiguous_splits(const Kernel& kernel, const Case& on);
+Verdict order_any_split(const Kernel& kernel, const Case& on);
+Verdict order_key_permutation(const Kernel& kernel, const Case& on);
+
 // mask: an excluded key does not exist.
 Verdict mask_excluded_keys(const Kernel& kernel, const Case& on);
 Verdict mask_deleted_keys(const Kernel& kernel, const Case& on);

@@ -176,6 +176,11 @@ RowBound exp_probe_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts
       limit += 2 * (accuracy.exp_absolute_error + format.rounding_underflow);
       if (accuracy.underflow != Underflow::gradual) limit += 2 * format.min_normal;
     }
+    // Values are 0 and 1: numerator and row_sum may each lack as much, and row_sum is at least 1.
+    if (accuracy.grid_bits > 0) {
+      const auto n = static_cast<double>(facts.keys.size());
+      limit += std::ldexp(2.5 * n * n, static_cast<int>(-accuracy.grid_bits));
+    }
     if (accuracy.output_format) {
       const Format& last = *accuracy.output_format;
       limit +=

@@ -68,6 +68,10 @@ std::optional<Verdict> rounds_exact_results(const DeclaredAccuracy& accuracy, Dt
     return Verdict::skipped("the kernel declares values that it rounds");
   if (accuracy.reciprocal_relative_error > 0 || accuracy.division_roundings > 2)
     return Verdict::skipped("the kernel declares a division that may round exact quotients");
+  // Exact terms are told apart by fewer bits than the square of u has.
+  if (accuracy.grid_bits > 0 && std::ldexp(1.0, static_cast<int>(-accuracy.grid_bits)) >
+                                    format.unit_roundoff * format.unit_roundoff)
+    return Verdict::skipped("the kernel declares a grid on which exact sums may not lie");
   if (accuracy.weight_cast && accuracy.weight_cast->offset_log2 < 0)
     return Verdict::skipped("the kernel declares weights that are made smaller");
   return std::nullopt;

@@ -69,6 +69,11 @@ struct DeclaredAccuracy {
   std::optional<Format> output_format;   ///< of `out`, where it is not `format`
 
   SummaryScope scope = SummaryScope::row;
+  /// What the kernel works by instead of the tiling of the call; valid for seq_kv of the problem.
+  std::optional<Tiling> own_tiling;
+  /// [b] Instead of rounding the sums of a row of n keys, a kernel may move each of their terms by
+  /// at most n 2^-b, times the largest |v_jc| of its column in a numerator. 0: it rounds sums.
+  Index grid_bits = 0;
   /// Scope `split`: where tile_kv is larger, tiles have this many keys; 0: never.
   Index longest_tile = 0;
   /// Keys are added one after the other; false: in any order or tree. Tiles of a unit are taken in

@@ -68,6 +68,13 @@ std::span<const Feature> all_features();
 /// The features that a problem needs, in the order of the enumeration.
 std::vector<Feature> features_of(const Problem& problem);
 
+/// Whose bits, of out and lse, do not depend on how a call is cut.
+enum class Reproducible {
+  no,
+  splits,     ///< not on splits at multiples of Capabilities::leaf, merge order and tile size
+  any_order,  ///< nor on the order of the keys, which are added exactly or to a grid
+};
+
 /// What a kernel can do. A call outside of it is `unsupported`, which a check counts as skipped.
 struct Capabilities {
   std::vector<Dtype> dtypes;
@@ -79,6 +86,8 @@ struct Capabilities {
   bool mask_bits = true;
   bool reject = true;  ///< offers AllMaskedPolicy::reject; `zero` is offered by every kernel
   Conventions conventions = {};
+  Reproducible reproducible = Reproducible::no;
+  Index leaf = 1;
   std::vector<Feature> features = {};
 
   bool has(Feature feature) const {

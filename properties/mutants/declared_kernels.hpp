@@ -110,6 +110,43 @@ struct BiasedExp : OwnArithmetic<Real> {
   }
 };
 
+/// Tiles of one key and no splits, whatever the call says.
+inline Tiling key_by_key() {
+  Tiling tiling;
+  tiling.tile_kv = 1;
+  return tiling;
+}
+
+class IgnoresTiling : public DeclaringKernel<BiasedExp> {
+ public:
+  using DeclaringKernel::DeclaringKernel;
+  Status forward(const Problem& problem, const Tiling&, const ForwardViews& views) const override {
+    return DeclaringKernel::forward(problem, key_by_key(), views);
+  }
+};
+
+/// Every numerator of n keys lacks n^2 2^-20 times the largest value of its column.
+inline constexpr Index kCoarseGrid = 20;
+
+template <class Real>
+struct CoarseGrid : OwnArithmetic<Real> {
+  void finalize(const RowSummary<Real>& summary, const kernels::RowContext& row,
+                const TensorView<const Real>& v, std::span<Real> output) const override {
+    for (std::size_t c = 0; c < output.size(); ++c) {
+      Real largest = 0;
+      Index count = 0;
+      for (Index key = 0; key < row.problem.seq_kv; ++key) {
+        if (!this->sees(row, key)) continue;
+        const Real value = v(row.b, row.problem.kv_head(row.h), key, static_cast<Index>(c));
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+        ++count;
+      }
+      const Real moved = std::ldexp(static_cast<Real>(count * count), -int{kCoarseGrid}) * largest;
+      output[c] = summary.is_identity() ? 0 : (summary.numerator[c] - moved) / summary.row_sum;
+    }
+  }
+};
+
 template <class Real>
 struct TilesOfOneKey : BiasedExp<Real> {
   std::vector<KeyRange> tiles(const kernels::RowContext&, KeyRange unit) const override {

@@ -27,8 +27,14 @@ class Pairs {
   template <template <class> class Steps>
   void add(std::string_view field, std::string_view truth, std::string_view caught_by,
            Declare honest, Declare too_little = as_computed, std::string case_text = {}) {
+    add_kernel<DeclaringKernel<Steps>>(field, truth, caught_by, honest, too_little,
+                                       std::move(case_text));
+  }
+  template <class Made>
+  void add_kernel(std::string_view field, std::string_view truth, std::string_view caught_by,
+                  Declare honest, Declare too_little, std::string case_text) {
     const auto make = [&](std::string_view name, std::string_view text, Declare declare) {
-      return std::make_unique<DeclaringKernel<Steps>>(description(name, text, field), declare);
+      return std::make_unique<Made>(description(name, text, field), declare);
     };
     pairs_.push_back({field, make("declares_its_", truth, honest),
                       make("declares_less_", truth, too_little), caught_by, std::move(case_text)});
@@ -134,6 +140,16 @@ std::vector<DeclaredPair> declared_pairs() {
         d.exp_relative_error = 64 * d.format.unit_roundoff;
         d.scope = SummaryScope::row;
       });
+  pairs.add_kernel<IgnoresTiling>(
+      "own_tiling", "keys are taken one by one, and every rescale is off by 60 roundings",
+      "bound.lse",
+      [](DeclaredAccuracy& d) {
+        d.exp_relative_error = 64 * d.format.unit_roundoff;
+        d.own_tiling = key_by_key();
+      },
+      [](DeclaredAccuracy& d) { d.exp_relative_error = 64 * d.format.unit_roundoff; },
+      "1x1:1x9:1 f32 scale=1 tile=9 lse=ln vals=lit:1;-4,-3.5,-3,-2.5,-2,-1.5,-1,-0.5,0;"
+      "1,1,1,1,1,1,1,1,1");
   pairs.add<TilesOfOneKey>(
       "longest_tile", "tiles have one key, and every rescale is off by 60 roundings", "bound.lse",
       [](DeclaredAccuracy& d) {
@@ -143,6 +159,8 @@ std::vector<DeclaredPair> declared_pairs() {
       [](DeclaredAccuracy& d) { d.exp_relative_error = 64 * d.format.unit_roundoff; },
       "1x1:1x9:1 f32 scale=1 tile=9 lse=ln vals=lit:1;-4,-3.5,-3,-2.5,-2,-1.5,-1,-0.5,0;"
       "1,1,1,1,1,1,1,1,1");
+  pairs.add<CoarseGrid>("grid_bits", "numerators lack n^2 2^-20 times the largest value",
+                        "bound.out", [](DeclaredAccuracy& d) { d.grid_bits = kCoarseGrid; });
   pairs.add<WeightsInEightBits>("weight_cast",
                                 "weights are rounded to 8 bits before they multiply v", "bound.out",
                                 [](DeclaredAccuracy& d) {

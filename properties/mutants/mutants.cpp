@@ -19,6 +19,7 @@ std::span<const Mutant> all() {
     append_gradient_call_mutants(made);
     append_shape_mutants(made);
     append_absent_mutants(made);
+    append_order_mutants(made);
     return made;
   }();
   return mutants;

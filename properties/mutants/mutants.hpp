@@ -37,5 +37,6 @@ void append_gradient_mutants(std::vector<Mutant>& mutants);
 void append_gradient_call_mutants(std::vector<Mutant>& mutants);
 void append_shape_mutants(std::vector<Mutant>& mutants);
 void append_absent_mutants(std::vector<Mutant>& mutants);
+void append_order_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants

@@ -52,6 +52,18 @@ std::string storage_text(const Capabilities& can, const Declared& declared) {
   return group((can.key_lengths ? ", ragged keys" : "") + declared.names(kStorage));
 }
 
+std::string order_text(const Capabilities& can) {
+  switch (can.reproducible) {
+    case Reproducible::no:
+      break;
+    case Reproducible::splits:
+      return " | same bits for splits at multiples of " + std::to_string(can.leaf);
+    case Reproducible::any_order:
+      return " | same bits for any split and order of keys";
+  }
+  return {};
+}
+
 std::string lse_text(const Capabilities& can, const Declared& declared) {
   if (!can.lse) return {};
   std::string text = " | lse";
@@ -83,6 +95,7 @@ std::string declares_text(const Kernel& kernel) {
   text += storage_text(can, declared);
   if (can.grouped_heads) text += " | grouped heads";
   if (can.tiles) text += can.kv_splits ? " | tiles, kv splits" : " | tiles";
+  text += order_text(can);
   text += lse_text(can, declared);
   text += declared.has_all(kGradients) ? " | backward" : group(declared.names(kGradients));
   return text + empty_text(can, declared);

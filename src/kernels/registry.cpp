@@ -19,7 +19,10 @@ std::vector<std::unique_ptr<Kernel>> make_all() {
       make_flash_bf16out, make_flash_flush,       make_flash_combined};
   std::vector<std::unique_ptr<Kernel>> kernels;
   for (const Factory make : factories) kernels.push_back(make());
-  for (std::unique_ptr<Kernel>& kernel : make_simd_kernels()) kernels.push_back(std::move(kernel));
+  using OfTargets = std::vector<std::unique_ptr<Kernel>> (*)();
+  for (const OfTargets make :
+       {make_simd_kernels, make_simd_canonical_kernels, make_simd_order_free_kernels})
+    for (std::unique_ptr<Kernel>& kernel : make()) kernels.push_back(std::move(kernel));
   return kernels;
 }
 

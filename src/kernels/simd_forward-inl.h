@@ -80,9 +80,37 @@ class ForwardWorker {
       const KeyRange keys{
           begin, std::min(begin + tile_kv_, std::min(range.end, problem_.key_length(block.b)))};
       if (keys.begin >= keys.end) return;
-      if (mask.tile_class(block.queries(), keys) != TileClass::empty)
-        absorb(block, mask, keys, part);
+      if (mask.tile_class(block.queries(), keys) == TileClass::empty) continue;
+      const KeyTile<Real> tile = tile_of(block, keys);
+      for_each_strip(block, [&](const StripRows& strip, const Real* q) {
+        absorb(strip, q, tile, mask, strip_of(part, strip.first - block.first));
+      });
     }
+  }
+
+  /// The keys and values that the rows of a block read, until the next call.
+  KeyTile<Real> tile_of(const StripRows& block, const KeyRange& keys) {
+    return block.rows > kStripRows ? packed_tile(block, keys)
+                                   : packer_.stored(block.b, kv_head_of(block), keys);
+  }
+  KeyTile<Real> packed_tile(const StripRows& block, const KeyRange& keys) {
+    return packer_.packed(block.b, kv_head_of(block), keys);
+  }
+
+  /// Calls pass(strip, its packed queries). Precondition: begin(block).
+  template <class Pass>
+  void for_each_strip(const StripRows& block, Pass&& pass) {
+    for (Index first = 0; first < block.rows; first += kStripRows) {
+      StripRows strip = block;
+      strip.first = block.first + first;
+      strip.rows = std::min(kStripRows, block.rows - first);
+      pass(strip, q_ + first * rows_.columns());
+    }
+  }
+
+  void absorb(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
+              const VisibleTiles& mask, const Summaries<Real>& part) {
+    strip_pass_.absorb(strip, q, tile, mask, part);
   }
 
   void write(const StripRows& block, const Summaries<Real>& part) {
@@ -97,22 +125,7 @@ class ForwardWorker {
   static constexpr Index kPackedRows =
       (kStripRows + kLanes<Real> - 1) / kLanes<Real> * kLanes<Real>;
 
-  void absorb(const StripRows& block, const VisibleTiles& mask, const KeyRange& keys,
-              const Summaries<Real>& part) {
-    const Index kv_head = problem_.kv_head(block.first_head);
-    const KeyTile<Real> tile = block.rows > kStripRows ? packer_.packed(block.b, kv_head, keys)
-                                                       : packer_.stored(block.b, kv_head, keys);
-    const Index columns = rows_.columns();
-    for (Index first = 0; first < block.rows; first += kStripRows) {
-      StripRows strip = block;
-      strip.first = block.first + first;
-      strip.rows = std::min(kStripRows, block.rows - first);
-      const Summaries<Real> of_strip{kStripRows, part.pitch, part.row_max + first,
-                                     part.row_sum + first * kLanes<Real>,
-                                     part.numerators + first * part.pitch};
-      strip_pass_.absorb(strip, q_ + first * columns, tile, mask, of_strip);
-    }
-  }
+  Index kv_head_of(const StripRows& block) const { return problem_.kv_head(block.first_head); }
 
   const Problem& problem_;
   KeyRows<Real> rows_;
@@ -130,12 +143,13 @@ class ForwardWorker {
 /// All blocks of a call, of whole queries and nearly one size, as large as the memory of a block
 /// allows with so many summaries of every row.
 template <class Real>
-std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row) {
+std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row,
+                                 Index block_bytes = kBlockBytes) {
   const Index group = problem.heads_q / problem.heads_kv;
   const Index row_bytes =
       Summaries<Real>::elements(1, pitch_of<Real>(problem.head_dim_v)) * summaries_of_row +
       score_columns(problem);
-  const Index most = std::max(kBlockBytes / (row_bytes * Index{sizeof(Real)}) / group, Index{1});
+  const Index most = std::max(block_bytes / (row_bytes * Index{sizeof(Real)}) / group, Index{1});
   std::vector<StripRows> blocks;
   for (Index b = 0; b < problem.batch; ++b) {
     const Index length = problem.query_length(b);

@@ -61,6 +61,13 @@ struct Summaries {
   }
 };
 
+/// The rows of one strip, which begins at row `first`.
+template <class Real>
+Summaries<Real> strip_of(const Summaries<Real>& part, Index first) {
+  return {kStripRows, part.pitch, part.row_max + first, part.row_sum + first * kLanes<Real>,
+          part.numerators + first * part.pitch};
+}
+
 template <class Real>
 struct Scratch {
   AlignedBuffer<Real> q;           ///< strips x head_dim x kStripRows

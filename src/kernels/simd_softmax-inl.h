@@ -100,7 +100,8 @@ HWY_INLINE Real reference_of(Real row_max) {
 template <class Real>
 HWY_INLINE void find_factors(const StripSoftmax<Real>& strip, const Real* before) {
   const Tag<Real> d;
-  HWY_ALIGN Real factors[kStripRows + kLanes<Real>];
+  // Lanes without a row are 0, too: what is left there may have a subnormal result, which is slow.
+  HWY_ALIGN Real factors[kStripRows + kLanes<Real>] = {};
   for (Index i = 0; i < kStripRows; ++i)
     factors[i] = i < strip.rows ? before[i] - reference_of(strip.row_max[i]) : Real(0);
   for (Index i = 0; i < kStripRows; i += kLanes<Real>)

@@ -92,10 +92,18 @@ void for_each_kernel(Body&& body) {
   }
 }
 
+inline bool supports(const Kernel& kernel, const Problem& problem) {
+  return check_support(kernel.description().capabilities, problem).ok();
+}
+
+/// f32 and f64, where the kernel has them.
 template <class Body>
 void for_each_kernel_and_dtype(Body&& body) {
   for_each_kernel([&](const Kernel& kernel) {
     for (const char* dtype : {"f32", "f64"}) {
+      Problem problem;
+      problem.dtype = dtype_from_string(dtype).value();
+      if (!supports(kernel, problem)) continue;
       SCOPED_TRACE(dtype);
       body(kernel, std::string(dtype));
     }

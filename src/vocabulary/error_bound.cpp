@@ -14,6 +14,7 @@ struct ColumnSums {
   std::vector<double> centred;    ///< sum p_j (e^{Z_j} - 1) |v_jc - o_c|
   std::vector<double> summed;     ///< sum p_j (1 + W_j) (e^{Na_j} - 1) |v_jc|
   std::vector<double> underflow;  ///< sum g_j |v_jc|
+  std::vector<double> largest;    ///< largest |v_jc|
 };
 
 /// What underflows in f64 is a sum of subnormal numbers, which many processors add a hundred times
@@ -26,7 +27,7 @@ ColumnSums column_sums(const RowFacts& facts, const RowTerms& terms) {
   const std::size_t columns = facts.output.size();
   // Each product below rounds by at most half the smallest subnormal where it underflows.
   const std::vector<double> lost(columns, static_cast<double>(n) * kSmallestNumber);
-  ColumnSums sums{lost, lost, std::vector<double>(columns)};
+  ColumnSums sums{lost, lost, std::vector<double>(columns), std::vector<double>(columns)};
   std::vector<double> output(columns);
   double centred_weight = 0;
   for (std::size_t c = 0; c < columns; ++c) output[c] = facts.output[c].high;
@@ -41,6 +42,7 @@ ColumnSums column_sums(const RowFacts& facts, const RowTerms& terms) {
       sums.centred[c] += centred * std::abs(value[c] - output[c]);
       sums.summed[c] += summed * std::abs(value[c]);
       sums.underflow[c] += underflow * std::abs(value[c]);
+      sums.largest[c] = std::max(sums.largest[c], std::abs(value[c]));
     }
   }
   for (std::size_t c = 0; c < columns; ++c) {
@@ -71,7 +73,8 @@ double output_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, con
   const double unread = unread_values(accuracy, facts, terms);
   const Wide underflow =
       terms.growth * (Wide{sums.underflow[column]} + Wide{terms.operations} * om +
-                      Wide{terms.additions} * addition_underflow(accuracy) + unread) +
+                      Wide{terms.additions} * addition_underflow(accuracy) + unread +
+                      Wide{grid_error(accuracy, facts)} * sums.largest[column]) +
       Wide{terms.sum_underflow} * (output + b1 + b2);
   const Wide b3 = (1 + terms.kappa_gap) * underflow / terms.sum_lower;
   Wide bound = b1 + b2 + b3 + om;
@@ -175,7 +178,8 @@ SummaryBound summary_bound(const DeclaredAccuracy& accuracy, const RowFacts& fac
   std::vector<Wide> numerator(columns);
   std::vector<Wide> lost(columns, Wide{terms.operations} * product_underflow(accuracy) +
                                       Wide{terms.additions} * addition_underflow(accuracy) +
-                                      unread_values(accuracy, facts, terms));
+                                      unread_values(accuracy, facts, terms) +
+                                      grid_error(accuracy, facts) * largest_value(facts));
   for (std::size_t j = 0; j < facts.keys.size(); ++j) {
     const Wide p = facts.probability[j];
     row_sum += p * std::expm1(terms.z[j] + terms.nl[j] + shift);

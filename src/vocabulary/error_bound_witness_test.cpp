@@ -57,6 +57,33 @@ TEST(BoundWitness, ARescaleFactorThatIsReadAsZeroLosesWeightsAboveOne) {
   EXPECT_GE(bound.output[0], facts.output[0].high);
 }
 
+TEST(BoundWitness, TermsThatAreMovedToAGridMoveBothSums) {
+  // Two weights of 1 and two values of 1: each term moves by 2 * 2^-20, down above and up below.
+  DeclaredAccuracy accuracy = f32();
+  const RowFacts facts = facts_of(row_of_scores({0, 0}, {1, 1}));
+  const double error = 1 - (2 - 0x1p-18) / (2 + 0x1p-18);
+  EXPECT_LT(output_bound(accuracy, facts), error);
+  accuracy.grid_bits = 20;
+  EXPECT_GE(output_bound(accuracy, facts), error);
+  EXPECT_LT(output_bound(accuracy, facts), 1.25 * error);
+  accuracy.grid_bits = 3;
+  EXPECT_FALSE(error_bound(accuracy, facts, Tiling{}, 2).proven());
+}
+
+TEST(BoundWitness, AKernelWithATilingOfItsOwnIsJudgedByThat) {
+  DeclaredAccuracy accuracy = f32();
+  accuracy.scope = SummaryScope::split;
+  Tiling tiling;
+  tiling.tile_kv = 4;
+  const RowFacts facts = facts_of(row_of_scores({0, 1, 2, 3}, {1, 1, 1, 1}));
+  const auto lse_bound = [&] { return error_bound(accuracy, facts, tiling, 4).lse; };
+  const double given = lse_bound();
+  accuracy.own_tiling = tiling;
+  EXPECT_EQ(lse_bound(), given);
+  accuracy.own_tiling->tile_kv = 1;
+  EXPECT_GT(lse_bound(), given);
+}
+
 TEST(BoundWitness, EveryAdditionToAScoreMayRound) {
   // The score is 0 + 2^24 + 1 - 2^24 = 1; the kernel's is 0, as 2^24 + 1 is a tie.
   RowFacts facts = facts_of(row_of_scores({1}, {1}));

@@ -11,6 +11,10 @@ MergeOrder order_of_units(const Tiling& tiling, std::size_t units) {
   return units < 2 ? MergeOrder{} : tiling.merge;
 }
 
+const Tiling& tiling_of(const DeclaredAccuracy& accuracy, const Tiling& given) {
+  return accuracy.own_tiling ? *accuracy.own_tiling : given;
+}
+
 std::vector<KeyRange> unit_ranges(SummaryScope scope, const Tiling& tiling, Index seq_kv) {
   switch (scope) {
     case SummaryScope::row:
@@ -75,14 +79,16 @@ void MaxRange::include(const MaxRange& other) {
   upper = std::max(upper, other.upper);
 }
 
-bool merge_tree_fits(const DeclaredAccuracy& accuracy, const Tiling& tiling, Index seq_kv) {
+bool merge_tree_fits(const DeclaredAccuracy& accuracy, const Tiling& given, Index seq_kv) {
+  const Tiling& tiling = tiling_of(accuracy, given);
   if (tiling.merge.kind != MergeOrder::Kind::explicit_tree) return true;
   const std::size_t units = unit_ranges(accuracy.scope, tiling, seq_kv).size();
   return make_merge_tree(order_of_units(tiling, units), static_cast<Index>(units)).ok();
 }
 
-EvaluationOrder evaluation_order(const DeclaredAccuracy& accuracy, const Tiling& tiling,
+EvaluationOrder evaluation_order(const DeclaredAccuracy& accuracy, const Tiling& given,
                                  Index seq_kv, const std::vector<ScoredKey>& keys) {
+  const Tiling& tiling = tiling_of(accuracy, given);
   EvaluationOrder order;
   order.lag = accuracy.lag_log2 * std::numbers::ln2 * (1 + 0x1p-40);
   // Beside scope `split` a unit has one tile: its maximum is known before the first weight.

@@ -62,11 +62,13 @@ std::vector<double> probable_error(const DeclaredAccuracy& accuracy, const RowFa
   const double underflow =
       product_underflow(accuracy) +
       (accuracy.output_format ? accuracy.output_format->rounding_underflow : 0);
+  const double moved = grid_error(accuracy, facts);
+  const double largest = largest_value(facts);
   std::vector<double> probable(columns);
   for (std::size_t c = 0; c < columns; ++c) {
     const double output = std::abs(facts.output[c].high);
     probable[c] = lambda * (std::sqrt(own[c]) + u * sums[c] + row_sum * output) +
-                  2 * last * output + underflow;
+                  2 * last * output + underflow + moved * (largest + output);
   }
   return probable;
 }

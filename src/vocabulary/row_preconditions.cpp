@@ -89,6 +89,7 @@ std::string precondition_failure(const DeclaredAccuracy& accuracy, const RowFact
     return "a score may overflow (assumption A6)";
   if (std::string reason = factor_failure(accuracy, facts); !reason.empty()) return reason;
   if (static_cast<Index>(facts.keys.size()) > kMostKeys) return "more than 2^20 keys";
+  if (!(grid_error(accuracy, facts) < 0.5)) return "the grid may hold no sum of so many keys";
   const int offset = accuracy.weight_cast ? accuracy.weight_cast->offset_log2 : 0;
   if (offset < 0) return "weights with a negative offset have no bound";
   // row_sum is such a sum too, of values 1.

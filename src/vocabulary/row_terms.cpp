@@ -41,7 +41,8 @@ class KeyErrors {
   }
 
   void add(std::size_t j, const PathCounts& path) {
-    const double additions = static_cast<double>(path.additions);
+    // On a grid only the sum with a sink is rounded.
+    const double additions = accuracy_.grid_bits > 0 ? 1 : static_cast<double>(path.additions);
     const double rescales = static_cast<double>(path.rescales);
     const bool sums_rounded = accuracy_.weight_cast && accuracy_.weight_cast->sum_of_rounded;
     terms_.z.push_back(delta_[j] + argument_error(j, path) + (1 + rescales) * eps_ +
@@ -160,7 +161,8 @@ void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTer
     worst_log = std::max(worst_log, terms.z[j] + terms.nl[j]);
   terms.sum_underflow =
       terms.growth * (terms.sum_underflow + (terms.operations - n) * product_underflow(accuracy) +
-                      terms.additions * addition_underflow(accuracy));
+                      terms.additions * addition_underflow(accuracy)) +
+      grid_error(accuracy, facts);
   // The second Delta covers the rounding of score_max, to which log_sum is relative.
   const double by_weights =
       std::exp(facts.log_sum - 2 * terms.delta_max - worst_log - terms.shift_error) *
@@ -169,14 +171,21 @@ void mass_bounds(const DeclaredAccuracy& accuracy, const RowFacts& facts, RowTer
   // In the base-two form the largest weight is exp2 of a rounding error, not exp(0).
   const double by_largest =
       accuracy.exp_form == ExpForm::natural
-          ? 1.0
+          ? 1.0 - grid_error(accuracy, facts)
           : std::exp(-terms.shift_error - log_domain(accuracy.exp_relative_error) -
                      cast_error(accuracy)) *
-                (1 - 0x1p-30);
+                    (1 - 0x1p-30) -
+                grid_error(accuracy, facts);
   terms.sum_lower = std::max(by_largest, by_weights);
 }
 
 }  // namespace
+
+double grid_error(const DeclaredAccuracy& accuracy, const RowFacts& facts) {
+  if (accuracy.grid_bits == 0) return 0;
+  const auto n = static_cast<double>(facts.keys.size());
+  return std::ldexp(n * n, static_cast<int>(-accuracy.grid_bits));
+}
 
 RowTerms row_terms(const DeclaredAccuracy& accuracy, const RowFacts& facts,
                    std::span<const PathCounts> paths) {

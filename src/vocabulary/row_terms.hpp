@@ -24,6 +24,10 @@ double log_domain(double relative_error);
 
 double largest_value(const RowFacts& facts);
 
+/// What the terms of a sum on a grid are moved by, all together: n^2 2^-b, in the units of a
+/// weight.
+double grid_error(const DeclaredAccuracy& accuracy, const RowFacts& facts);
+
 struct RowTerms {
   std::vector<double> z;   ///< Z_j: log-domain error shared by numerator and row_sum
   std::vector<double> na;  ///< Na_j: log-domain error of the numerator's accumulation
