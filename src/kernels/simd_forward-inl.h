@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "attest/threads.hpp"
@@ -62,8 +63,8 @@ class ForwardWorker {
       for (Index i = 0; i < kStripRows && first + i < block.rows; ++i) {
         rows[static_cast<std::size_t>(i)] =
             rows_.query(block.row(first + i), copies + i * row_pitch);
-        if (first + kStripRows + i < block.rows)
-          rows_.prefetch_query(block.row(first + kStripRows + i));
+        const Index ahead = first + i + kStripsAhead * kStripRows;
+        if (ahead < block.rows) rows_.prefetch_query(block.row(ahead));
       }
       Real* const to = q_ + strip * columns * kStripRows;
       for (Index at = kPackedRows - kLanes<Real>; at >= 0; at -= kLanes<Real>)
@@ -80,8 +81,10 @@ class ForwardWorker {
       const KeyRange keys{
           begin, std::min(begin + tile_kv_, std::min(range.end, problem_.key_length(block.b)))};
       if (keys.begin >= keys.end) return;
-      if (mask.tile_class(block.queries(), keys) == TileClass::empty) continue;
-      const KeyTile<Real> tile = tile_of(block, keys);
+      const TileClass tile_class = mask.tile_class(block.queries(), keys);
+      if (tile_class == TileClass::empty) continue;
+      KeyTile<Real> tile = tile_of(block, keys);
+      tile.full = tile_class == TileClass::full;
       for_each_strip(block, [&](const StripRows& strip, const Real* q) {
         absorb(strip, q, tile, mask, strip_of(part, strip.first - block.first));
       });
@@ -115,12 +118,15 @@ class ForwardWorker {
 
   void write(const StripRows& block, const Summaries<Real>& part) {
     for (Index i = 0; i < block.rows; ++i) {
-      if (i + 4 < block.rows) writer_.prefetch(block.row(i + 4));
+      if (i + kRowsAhead < block.rows) writer_.prefetch(block.row(i + kRowsAhead));
       writer_.write(block.row(i), part, i);
     }
   }
 
  private:
+  static constexpr Index kRowsAhead = 12;  ///< places of outputs, the same
+  /// Strips of queries that are asked for before they are packed.
+  static constexpr Index kStripsAhead = 3;
   /// Rows of a strip up to a whole vector.
   static constexpr Index kPackedRows =
       (kStripRows + kLanes<Real> - 1) / kLanes<Real> * kLanes<Real>;
@@ -140,26 +146,32 @@ class ForwardWorker {
   Real* q_ = nullptr;
 };
 
+/// The next number of queries whose rows fill their strips, if it is not above `most`.
+inline Index whole_strips(Index queries, Index group, Index most) {
+  const Index step = kStripRows / std::gcd(kStripRows, group);
+  const Index whole = (queries + step - 1) / step * step;
+  return whole <= most ? whole : queries;
+}
+
 /// All blocks of a call, of whole queries and nearly one size, as large as the memory of a block
 /// allows with so many summaries of every row.
 template <class Real>
 std::vector<StripRows> blocks_of(const Problem& problem, Index summaries_of_row,
                                  Index block_bytes = kBlockBytes) {
   const Index group = problem.heads_q / problem.heads_kv;
-  const Index row_bytes =
-      Summaries<Real>::elements(1, pitch_of<Real>(problem.head_dim_v)) * summaries_of_row +
-      score_columns(problem);
-  const Index most = std::max(block_bytes / (row_bytes * Index{sizeof(Real)}) / group, Index{1});
+  const Index pitch = pitch_of<Real>(problem.head_dim_v);
+  const Index row_elements = (pitch + kLanes<Real> + 1) * summaries_of_row + score_columns(problem);
+  const Index row_bytes = row_elements * static_cast<Index>(sizeof(Real));
+  const Index most = std::max(block_bytes / row_bytes / group, Index{1});
   std::vector<StripRows> blocks;
   for (Index b = 0; b < problem.batch; ++b) {
     const Index length = problem.query_length(b);
     const Index count = (length + most - 1) / most;
+    const Index queries = count == 0 ? 1 : whole_strips((length + count - 1) / count, group, most);
     for (Index kv_head = 0; kv_head < problem.heads_kv; ++kv_head)
-      for (Index block = 0; block < count; ++block) {
-        const Index begin = length * block / count;
-        const Index end = length * (block + 1) / count;
-        blocks.push_back({b, kv_head * group, group, begin, 0, group * (end - begin)});
-      }
+      for (Index begin = 0; begin < length; begin += queries)
+        blocks.push_back(
+            {b, kv_head * group, group, begin, 0, group * std::min(queries, length - begin)});
   }
   return blocks;
 }

@@ -115,13 +115,23 @@ HWY_INLINE void weigh_row(const StripSoftmax<Real>& strip, Index i) {
   const Vec<Real> reference = hn::Set(d, reference_of(strip.row_max[i]));
   Real* const row_sum = strip.row_sum + i * kLanes<Real>;
   Vec<Real> sum = hn::Zero(d);
+  Vec<Real> other = hn::Zero(d);
   Real* at = strip.scores + i * kTileKeys<Real> + strip.first * kLanes<Real>;
   Real* const end = at + (strip.last - strip.first) * kLanes<Real>;
-  for (; at != end; at += kLanes<Real>) {
+  for (; at + kLanes<Real> < end; at += 2 * kLanes<Real>) {
+    const Vec<Real> weights = ExpNonPositive(d, hn::Sub(hn::Load(d, at), reference));
+    const Vec<Real> others = ExpNonPositive(d, hn::Sub(hn::Load(d, at + kLanes<Real>), reference));
+    hn::Store(weights, d, at);
+    hn::Store(others, d, at + kLanes<Real>);
+    sum = hn::Add(sum, weights);
+    other = hn::Add(other, others);
+  }
+  if (at != end) {
     const Vec<Real> weights = ExpNonPositive(d, hn::Sub(hn::Load(d, at), reference));
     hn::Store(weights, d, at);
     sum = hn::Add(sum, weights);
   }
+  sum = hn::Add(sum, other);
   // Last, because the factor may not be there yet.
   hn::Store(hn::MulAdd(hn::Set(d, strip.factors[i]), hn::Load(d, row_sum), sum), d, row_sum);
 }

@@ -68,7 +68,8 @@ class StripPass {
   void absorb(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
               const VisibleTiles& mask, const Summaries<Real>& part) {
     const Index count = tile.keys.end - tile.keys.begin;
-    const TileClass tile_class = mask.tile_class(strip.queries(), tile.keys);
+    const TileClass tile_class =
+        tile.full ? TileClass::full : mask.tile_class(strip.queries(), tile.keys);
     if (tile_class == TileClass::empty) return;
     const bool masked = tile_class != TileClass::full || count % kLanes<Real> != 0;
     KeyRange span{0, count};

@@ -136,6 +136,7 @@ struct KeyTile {
   const Real* const* k_rows = nullptr;  ///< up to a whole panel, rows of zeros behind the keys
   const Real* const* v_rows = nullptr;
   bool finite = true;  ///< no infinity or NaN among packed values
+  bool full = false;   ///< every row of the block sees every key
 };
 
 template <class Real>
