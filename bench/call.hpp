@@ -49,6 +49,8 @@ struct Competitor {
   /// Of a subject.
   std::function<DeclaredAccuracy(const Problem&)> accuracy = {};
   std::function<DeclaredGradientAccuracy(const Problem&)> gradient_accuracy = {};
+  /// How a subject cuts a problem; one tile where it does not say.
+  std::function<Tiling(const Problem&)> tiling = {};
   int threads = 1;
 };
 

@@ -34,6 +34,10 @@ DeclaredAccuracy accuracy_of(const Competitor& competitor, const Problem& proble
   return competitor.accuracy ? competitor.accuracy(problem) : plain_accuracy(problem);
 }
 
+Tiling tiling_of(const Competitor& competitor, const Problem& problem) {
+  return competitor.tiling ? competitor.tiling(problem) : free_tiling(problem);
+}
+
 /// The larger of both; NaN, once there, stays.
 void raise(double& worst, double ratio) {
   if (!(ratio <= worst)) worst = std::isnan(worst) ? worst : ratio;
@@ -46,7 +50,7 @@ double share(const Enclosure& exact, double value, double bound) {
 
 void judge_row(const Problem& problem, const RowFacts& facts, const RowIndex& row, Judged& judged) {
   const RowBound bound = error_bound(accuracy_of(*judged.competitor, problem), facts,
-                                     free_tiling(problem), problem.seq_kv);
+                                     tiling_of(*judged.competitor, problem), problem.seq_kv);
   const ConstTensorRef out = judged.call->out();
   for (Index c = 0; c < problem.head_dim_v; ++c) {
     const auto column = static_cast<std::size_t>(c);
@@ -96,7 +100,7 @@ std::vector<RowBound> forward_bounds(const Competitor& competitor, const Problem
   for (Index query = 0; query < problem.seq_q; ++query) {
     const auto exact = reference::certify_row(
         oracle_inputs(problem, inputs), {0, 0, query}, [&](const RowFacts& facts) {
-          return error_bound(accuracy, facts, free_tiling(problem), problem.seq_kv);
+          return error_bound(accuracy, facts, tiling_of(competitor, problem), problem.seq_kv);
         });
     bounds.push_back(exact ? exact->bound : RowBound{});
   }

@@ -25,7 +25,7 @@ class ForwardCall : public Call {
       : kernel_(kernel),
         workload_(std::move(workload)),
         threads_(threads),
-        tiling_(free_tiling(problem())),
+        tiling_(kernel.preferred_tiling(problem())),
         out_(problem().layout, problem().out_dtype(), problem().out_extents()),
         lse_(problem().layout, problem().compute_dtype(), problem().lse_extents()) {
     views_.q = read_only(inputs.q.ref());
@@ -103,7 +103,8 @@ Competitor competitor_of(const Kernel& kernel, const std::string& suffix) {
           Role::subject,
           {},
           [&kernel](const Problem& problem) { return kernel.accuracy(problem); },
-          [&kernel](const Problem& problem) { return kernel.gradient_accuracy(problem); }};
+          [&kernel](const Problem& problem) { return kernel.gradient_accuracy(problem); },
+          [&kernel](const Problem& problem) { return kernel.preferred_tiling(problem); }};
 }
 
 }  // namespace

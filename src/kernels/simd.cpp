@@ -48,8 +48,12 @@ class SimdKernel : public Kernel {
     constexpr Index kRowsOfDecode = 12;
     constexpr Index kKeysOfSplit = 4096;
     constexpr Index kMostPieces = 64;
+    constexpr Index kLeastTile = 64;
     Tiling tiling;
     tiling.tile_kv = longest_simd_tile(problem);
+    // Tiles that are visible in part cost as much as whole ones.
+    if (const auto& blocks = problem.mask.blocks; blocks && blocks->block_kv >= kLeastTile)
+      tiling.tile_kv = std::min(tiling.tile_kv, blocks->block_kv);
     tiling.merge.kind = MergeOrder::Kind::balanced;
     const Index pieces = std::max(problem.batch * problem.heads_kv, Index{1});
     if (problem.heads_q / problem.heads_kv * problem.seq_q <= kRowsOfDecode)
