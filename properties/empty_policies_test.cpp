@@ -50,7 +50,8 @@ TEST_P(EveryPolicy, KeepsACorrectKernelFreeOfAccusations) {
     EXPECT_FALSE(is_violation(verdict.outcome))
         << law.name << " " << verdict.reason << " '" << minimal_text(to_text(on, law.name)) << "'";
   }
-  EXPECT_GT(judged, 0);
+  // The kernel promises no bits beyond one call.
+  EXPECT_EQ(judged > 0, !law.name.starts_with("order.")) << judged;
 }
 
 std::string law_name(const testing::TestParamInfo<std::size_t>& info) {

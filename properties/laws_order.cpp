@@ -60,21 +60,21 @@ Verdict order_contiguous_splits(const Kernel& kernel, const Case& on) {
   const Capabilities& can = kernel.description().capabilities;
   if (can.reproducible == Reproducible::no)
     return Verdict::skipped("the kernel does not declare bits that no split changes");
-  if (!can_differ(on)) return Verdict::weak("the case has nothing to split");
+  if (!can_differ(on)) return Verdict::skipped("the case has nothing to split");
   return same_under_splits(kernel, with_leaves(on, can.leaf), can.leaf);
 }
 
 Verdict order_any_split(const Kernel& kernel, const Case& on) {
   if (kernel.description().capabilities.reproducible != Reproducible::any_order)
     return Verdict::skipped("the kernel does not declare bits that no split changes at any key");
-  if (!can_differ(on)) return Verdict::weak("the case has nothing to split");
+  if (!can_differ(on)) return Verdict::skipped("the case has nothing to split");
   return same_under_splits(kernel, forward_only(on), 1);
 }
 
 Verdict order_key_permutation(const Kernel& kernel, const Case& on) {
   if (kernel.description().capabilities.reproducible != Reproducible::any_order)
     return Verdict::skipped("the kernel does not declare bits that no order of keys changes");
-  if (!can_differ(on)) return Verdict::weak("the case has no keys to exchange");
+  if (!can_differ(on)) return Verdict::skipped("the case has no keys to exchange");
   const Case member = rearrangeable(on);
   const Outputs ascending = run_kernel(kernel, member);
   if (const auto verdict = stopped(ascending, member)) return *verdict;

@@ -25,7 +25,8 @@ double rounded_to(mpfr_srcptr value, double /*format*/) {
 }
 
 /// Both neighbours of the nearest number at rising precision, until they round to the same number.
-/// The functions are irrational at rational arguments other than 0 and 1, so this ends; a result of 0 is exact.
+/// The functions are irrational at rational arguments other than 0 and 1, so this ends; a result of
+/// 0 is exact.
 template <class Real>
 Real correctly_rounded_result(Elementary function, double x) {
   for (mpfr_prec_t bits = 192;; bits *= 2) {

@@ -133,6 +133,7 @@ void backward_pass(const SimdBackwardCall& call) {
     BackwardWorker<Real>(call, scratch).run(kv_head);
   };
   const Problem& problem = call.problem;
+  ScoreGradient<Real>(problem, call.views).clear();
   // Heads add up to one dbias, in their order.
   if (problem.backward->dbias && !problem.bias->per_head)
     for (Index kv_head = 0; kv_head < problem.heads_kv; ++kv_head) run(kv_head);

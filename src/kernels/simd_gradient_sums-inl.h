@@ -138,8 +138,14 @@ template <class Real>
 class ScoreGradient {
  public:
   ScoreGradient(const Problem& problem, const BackwardViews& views) : problem_(problem) {
-    if (problem.backward->dbias) dbias_ = cleared(views.dbias);
-    if (problem.backward->dsink) dsink_ = cleared(views.dsink);
+    if (problem.backward->dbias) dbias_ = views.dbias.as<Real>();
+    if (problem.backward->dsink) dsink_ = views.dsink.as<Real>();
+  }
+
+  /// Once a call, before anything is added.
+  void clear() const {
+    if (has_bias()) clear(dbias_);
+    if (has_sink()) clear(dsink_);
   }
 
   bool has_bias() const { return dbias_.data != nullptr; }
@@ -153,13 +159,11 @@ class ScoreGradient {
   void add_sink(const RowIndex& row, Real gradient) const { dsink_(0, row.head, 0, 0) += gradient; }
 
  private:
-  static TensorView<Real> cleared(const TensorRef& ref) {
-    const TensorView<Real> view = ref.as<Real>();
+  static void clear(const TensorView<Real>& view) {
     for (Index b = 0; b < view.extents[0]; ++b)
       for (Index h = 0; h < view.extents[1]; ++h)
         for (Index row = 0; row < view.extents[2]; ++row)
           for (Index column = 0; column < view.extents[3]; ++column) view(b, h, row, column) = 0;
-    return view;
   }
 
   const Problem& problem_;

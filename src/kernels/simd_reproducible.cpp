@@ -15,6 +15,11 @@ namespace {
 
 using Forward = Status (*)(std::int64_t target, const SimdForwardCall& call);
 
+bool is_of_backward_pass(Feature feature) {
+  return feature == Feature::backward || feature == Feature::dbias || feature == Feature::dsink ||
+         feature == Feature::dlse;
+}
+
 /// What a kernel adds to, and takes from, what the plain one of its target declares.
 class ReproducibleKernel : public Kernel {
  public:
@@ -23,6 +28,8 @@ class ReproducibleKernel : public Kernel {
     const std::string target_name = description_.name.substr(description_.name.find('/') + 1);
     target_ = find_target(target_name).value();
     description_.name = "builtin:" + std::string(name) + "/" + target_name;
+    // Its bits may depend on the tiling.
+    std::erase_if(description_.capabilities.features, is_of_backward_pass);
   }
 
   const KernelDescription& description() const override { return description_; }
