@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "attest/threads.hpp"
@@ -69,6 +70,29 @@ TEST(Simd, TheNumberOfThreadsChangesNoBit) {
         EXPECT_EQ(together.out.bytes(), alone.out.bytes()) << line << " threads " << count;
         EXPECT_EQ(together.lse.bytes(), alone.lse.bytes()) << line << " threads " << count;
       }
+    }
+  });
+}
+
+/// A strip that is alone reads keys and values where they are stored, another one packed tiles.
+TEST(Simd, ARowHasTheSameBitsWhateverRowsStandBesideIt) {
+  for_each_simd_kernel([](const Kernel& kernel) {
+    for (const char* dims : {":16", ":7/5", ":64"}) {
+      Case many = random_case(std::string("1x1:50x300") + dims + " f32 lse=ln tile=16x96");
+      many.run(kernel);
+      Case one = random_case(std::string("1x1:1x300") + dims + " f32 lse=ln tile=16x96");
+      for (const auto& [to, from] : {std::pair{&one.k, &many.k}, std::pair{&one.v, &many.v}})
+        for_each_index(to->extents(),
+                       [&, to = to, from = from](Index b, Index h, Index row, Index column) {
+                         to->set(b, h, row, column, from->get(b, h, row, column));
+                       });
+      constexpr Index kRow = 37;
+      for (Index c = 0; c < one.problem.head_dim; ++c)
+        one.q.set(0, 0, 0, c, many.q.get(0, 0, kRow, c));
+      one.run(kernel);
+      for (Index c = 0; c < one.problem.head_dim_v; ++c)
+        EXPECT_EQ(one.out.get(0, 0, 0, c), many.out.get(0, 0, kRow, c)) << dims;
+      EXPECT_EQ(one.lse.get(0, 0, 0, 0), many.lse.get(0, 0, kRow, 0)) << dims;
     }
   });
 }
