@@ -82,6 +82,8 @@ HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRI
 
 /// Keys from a row of values to the one that is fetched.
 inline constexpr Index kValuesAhead = 12;
+/// The same for rows that are read where they are stored, from far away.
+inline constexpr Index kStoredAhead = 16;
 
 /// Rows of values that lie side by side.
 template <class Real>
@@ -142,6 +144,10 @@ HWY_NOINLINE void add_values(const ValueBlock<Real, Values>& block) {
       ATTEST_UNROLLED
       for (int v = 0; v < vectors; ++v)
         __builtin_prefetch(values + kValuesAhead * from.pitch + v * kLanes<Real>);
+    } else {
+      const Real* const ahead = from.row(HWY_MIN(j + kStoredAhead, block.keys - 1));
+      ATTEST_UNROLLED
+      for (int v = 0; v < vectors; ++v) __builtin_prefetch(ahead + v * kLanes<Real>);
     }
     ATTEST_UNROLLED
     for (int i = 0; i < rows; ++i) {

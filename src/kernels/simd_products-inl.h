@@ -91,11 +91,14 @@ HWY_NOINLINE void score_stored_panel(const StripScores<Real>& strip, const Real*
 }
 
 template <class Real>
-HWY_INLINE void copy_row(const Real* HWY_RESTRICT row, Index columns, Real* HWY_RESTRICT to) {
+HWY_INLINE void copy_row(const Real* HWY_RESTRICT row, const Real* ahead, Index columns,
+                         Real* HWY_RESTRICT to) {
   const Tag<Real> d;
   Index c = 0;
-  for (; c + kLanes<Real> <= columns; c += kLanes<Real>)
+  for (; c + kLanes<Real> <= columns; c += kLanes<Real>) {
+    __builtin_prefetch(ahead + c);
     hn::Store(hn::LoadU(d, row + c), d, to + c);
+  }
   for (; c < columns; ++c) to[c] = row[c];
 }
 
@@ -108,7 +111,9 @@ void score_stored_panels(const StripScores<Real>& strip, const Real* const* keys
   for (Index panel = first; panel < last; ++panel) {
     for (Index key = 0; key < kPanelKeys<Real>; ++key) {
       Real* const copy = strip.copies + key * pitch;
-      copy_row(keys[panel * kPanelKeys<Real> + key], strip.head_dim, copy);
+      const Index at = panel * kPanelKeys<Real> + key;
+      const Index ahead = HWY_MIN(at + kStoredAhead, last * kPanelKeys<Real> - 1);
+      copy_row(keys[at], keys[ahead], strip.head_dim, copy);
       near[static_cast<std::size_t>(key)] = copy;
     }
     score_stored_panel<rows>(strip, near.data(), panel);
