@@ -91,8 +91,7 @@ class OrderFreePass {
   OrderFreePass(const SimdForwardCall& call, OrderFreeScratch& scratch)
       : worker_(call, scratch_of_thread<float>()),
         terms_(call.problem, call.views.bias),
-        scorer_(call.problem, terms_,
-                scratch_of_thread<float>().weights.at_least(kStripRows * kTileKeys<float>)),
+        scorer_(call.problem, terms_, scratch_of_thread<float>()),
         writer_(call.problem, call.views),
         scratch_(scratch),
         weights_(scratch.weights.at_least(kStripRows * kTileKeys<double>)) {
@@ -115,7 +114,7 @@ class OrderFreePass {
     const KeyTile<float> tile = worker_.packed_tile(block, keys);
     const LargestValues largest(tile, rows_.pitch, scratch_.sizes);
     worker_.for_each_strip(block, [&](const StripRows& strip, const float* q) {
-      const VectorRange vectors = scorer_.score(strip, q, tile, mask);
+      const VectorRange vectors = vectors_of<float>(scorer_.score(strip, q, tile, mask));
       if (vectors.empty()) return;
       const Index first = strip.first - block.first;
       for (Index i = 0; i < strip.rows; ++i) {
@@ -146,7 +145,7 @@ class OrderFreePass {
     const KeyTile<float> tile = worker_.packed_tile(block, keys);
     double* const values = widened(tile);
     worker_.for_each_strip(block, [&](const StripRows& strip, const float* q) {
-      const VectorRange vectors = scorer_.score(strip, q, tile, mask);
+      const VectorRange vectors = vectors_of<float>(scorer_.score(strip, q, tile, mask));
       if (vectors.empty()) return;
       if (!tile.finite) note_seen(strip.rows, vectors);
       const Index first = strip.first - block.first;

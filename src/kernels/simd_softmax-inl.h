@@ -29,7 +29,7 @@ struct StripSoftmax {
   Real* row_max;         ///< per row
   Real* row_sum;         ///< rows x lanes: the sum of the lanes is the row's
   Real* factors;         ///< kStripRows: exp(old row_max - new row_max)
-  const TileBits* bits;  ///< per row; null: every key is visible
+  const TileBits* bits;  ///< per row, for exclude_keys
   Index rows;
   Index first;
   Index last;

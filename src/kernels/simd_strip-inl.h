@@ -11,80 +11,25 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/simd_products-inl.h"
-#include "kernels/simd_terms-inl.h"
-#include "kernels/simd_tile-inl.h"
+#include "kernels/simd_strip_scores-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
-
-/// Rows of a strip: row i is of query (first + i) / group and of head (first + i) % group of those
-/// that read one kv head, counted from `query`.
-struct StripRows {
-  Index b = 0;
-  Index first_head = 0;
-  Index group = 1;
-  Index query = 0;
-  Index first = 0;
-  Index rows = 0;
-
-  RowIndex row(Index i) const {
-    return {b, first_head + (first + i) % group, query + (first + i) / group};
-  }
-  KeyRange queries() const {
-    return {query + first / group, query + (first + rows - 1) / group + 1};
-  }
-};
-
-using StripBits = std::array<TileBits, static_cast<std::size_t>(kStripRows)>;
-
-/// Keys [begin, end) of a tile hold every key that some row sees.
-inline KeyRange visible_span(const StripBits& bits, Index rows, Index count) {
-  KeyRange span{count, 0};
-  for (Index i = 0; i < rows; ++i) {
-    const TileBits& row = bits[static_cast<std::size_t>(i)];
-    for (std::size_t word = 0; word < row.words.size(); ++word) {
-      if (row.words[word] == 0) continue;
-      const auto first = static_cast<Index>(word) * 64;
-      span.begin = std::min<Index>(span.begin, first + std::countr_zero(row.words[word]));
-      span.end = std::max<Index>(span.end, first + 64 - std::countl_zero(row.words[word]));
-    }
-  }
-  return span;
-}
 
 template <class Real>
 class StripPass {
  public:
   StripPass(const Problem& problem, TileTerms<Real>& terms, Scratch<Real>& scratch)
-      : columns_(score_columns(problem)),
-        terms_(terms),
-        saved_(scratch.saved),
-        copies_(scratch.panel_rows.at_least(kPanelKeys<Real> *
-                                            (pitch_of<Real>(columns_) + kLanes<Real>))),
-        weights_(scratch.weights.at_least(kStripRows * kTileKeys<Real>)) {}
+      : scorer_(problem, terms, scratch), saved_(scratch.saved), weights_(scorer_.scores()) {}
 
   /// `q` is the packed strip; `part` the summaries of its rows.
   void absorb(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
               const VisibleTiles& mask, const Summaries<Real>& part) {
-    const Index count = tile.keys.end - tile.keys.begin;
-    const TileClass tile_class =
-        tile.full ? TileClass::full : mask.tile_class(strip.queries(), tile.keys);
-    if (tile_class == TileClass::empty) return;
-    const bool masked = tile_class != TileClass::full || count % kLanes<Real> != 0;
-    KeyRange span{0, count};
-    if (masked) {
-      for (Index i = 0; i < strip.rows; ++i)
-        bits_[static_cast<std::size_t>(i)] = mask.row(strip.row(i).query, tile.keys);
-      span = visible_span(bits_, strip.rows, count);
-      if (span.begin >= span.end) return;
-    }
-    score(strip, q, tile, span);
-    const Index first = span.begin / kLanes<Real>;
-    const Index last = (span.end + kLanes<Real> - 1) / kLanes<Real>;
-    const StripSoftmax<Real> softmax{weights_,     part.row_max, part.row_sum, factors_.data(),
-                                     bits_.data(), strip.rows,   first,        last};
-    if (masked) exclude_keys(softmax);
+    const KeyRange span = scorer_.score(strip, q, tile, mask);
+    if (span.begin >= span.end) return;
+    const auto [first, last] = vectors_of<Real>(span);
+    const StripSoftmax<Real> softmax{weights_, part.row_max, part.row_sum, factors_.data(),
+                                     nullptr,  strip.rows,   first,        last};
     if (tile.v == nullptr || !tile.finite) note_seen(softmax);
     weigh_strip(softmax);
     if (tile.v != nullptr)
@@ -95,22 +40,6 @@ class StripPass {
   }
 
  private:
-  void score(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
-             const KeyRange& span) {
-    const Index first = span.begin / kPanelKeys<Real>;
-    const Index last = (span.end + kPanelKeys<Real> - 1) / kPanelKeys<Real>;
-    const StripScores<Real> scores{q, tile.k, columns_, strip.rows, weights_, copies_};
-    if (tile.k != nullptr)
-      score_strip(scores, first, last);
-    else
-      score_stored_strip(scores, tile.k_rows, first, last);
-    if (!terms_.any()) return;
-    const Index begin = first * kPanelKeys<Real>;
-    const KeyRange keys{tile.keys.begin + begin, tile.keys.begin + span.end};
-    for (Index i = 0; i < strip.rows; ++i)
-      terms_.apply(strip.row(i), keys, weights_ + i * kTileKeys<Real> + begin);
-  }
-
   /// The keys that take part in a row: 0 times an infinite value would be NaN.
   void note_seen(const StripSoftmax<Real>& softmax) {
     const Tag<Real> d;
@@ -179,12 +108,9 @@ class StripPass {
     }
   }
 
-  Index columns_;
-  TileTerms<Real>& terms_;
+  StripScorer<Real> scorer_;
   AlignedBuffer<Real>& saved_;
-  Real* copies_;
   Real* weights_;
-  StripBits bits_;
   StripBits seen_;
   std::array<Real, static_cast<std::size_t>(kStripRows)> factors_;
 };

@@ -8,34 +8,86 @@
 #define ATTEST_KERNELS_SIMD_STRIP_SCORES_INL_H_
 #endif
 
-#include "kernels/simd_strip-inl.h"
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "kernels/simd_products-inl.h"
+#include "kernels/simd_terms-inl.h"
+#include "kernels/simd_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
-/// Vectors [first, last) of a tile.
+/// Rows of a strip: row i is of query (first + i) / group and of head (first + i) % group of those
+/// that read one kv head, counted from `query`.
+struct StripRows {
+  Index b = 0;
+  Index first_head = 0;
+  Index group = 1;
+  Index query = 0;
+  Index first = 0;
+  Index rows = 0;
+
+  RowIndex row(Index i) const {
+    return {b, first_head + (first + i) % group, query + (first + i) / group};
+  }
+  KeyRange queries() const {
+    return {query + first / group, query + (first + rows - 1) / group + 1};
+  }
+};
+
+using StripBits = std::array<TileBits, static_cast<std::size_t>(kStripRows)>;
+
+/// Keys [begin, end) of a tile hold every key that some row sees.
+inline KeyRange visible_span(const StripBits& bits, Index rows, Index count) {
+  KeyRange span{count, 0};
+  for (Index i = 0; i < rows; ++i) {
+    const TileBits& row = bits[static_cast<std::size_t>(i)];
+    for (std::size_t word = 0; word < row.words.size(); ++word) {
+      if (row.words[word] == 0) continue;
+      const auto first = static_cast<Index>(word) * 64;
+      span.begin = std::min<Index>(span.begin, first + std::countr_zero(row.words[word]));
+      span.end = std::max<Index>(span.end, first + 64 - std::countl_zero(row.words[word]));
+    }
+  }
+  return span;
+}
+
+/// Vectors that hold a range of keys of a tile.
 struct VectorRange {
   Index first = 0;
   Index last = 0;
   bool empty() const { return first >= last; }
 };
 
+template <class Real>
+VectorRange vectors_of(const KeyRange& span) {
+  return {span.begin / kLanes<Real>, (span.end + kLanes<Real> - 1) / kLanes<Real>};
+}
+
 /// A score is a function of its query and its key alone: one lane sums it up, term by term,
 /// wherever the key stands in a tile.
 template <class Real>
 class StripScorer {
  public:
-  StripScorer(const Problem& problem, TileTerms<Real>& terms, Real* scores)
-      : columns_(score_columns(problem)), terms_(terms), scores_(scores) {}
+  StripScorer(const Problem& problem, TileTerms<Real>& terms, Scratch<Real>& scratch)
+      : columns_(score_columns(problem)),
+        terms_(terms),
+        copies_(scratch.panel_rows.at_least(kPanelKeys<Real> *
+                                            (pitch_of<Real>(columns_) + kLanes<Real>))),
+        scores_(scratch.weights.at_least(kStripRows * kTileKeys<Real>)) {}
 
   /// kStripRows x kTileKeys.
   Real* scores() const { return scores_; }
 
-  /// Scores the vectors that it returns; keys that a row does not see get -inf there.
-  VectorRange score(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
-                    const VisibleTiles& mask) {
+  /// Scores the keys of the tile that it returns, in whole vectors; those that a row does not see
+  /// get -inf there. `q` is the packed strip.
+  KeyRange score(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
+                 const VisibleTiles& mask) {
     const Index count = tile.keys.end - tile.keys.begin;
-    const TileClass tile_class = mask.tile_class(strip.queries(), tile.keys);
+    const TileClass tile_class =
+        tile.full ? TileClass::full : mask.tile_class(strip.queries(), tile.keys);
     if (tile_class == TileClass::empty) return {};
     const bool masked = tile_class != TileClass::full || count % kLanes<Real> != 0;
     KeyRange span{0, count};
@@ -46,12 +98,11 @@ class StripScorer {
       if (span.begin >= span.end) return {};
     }
     score_span(strip, q, tile, span);
-    const VectorRange vectors{span.begin / kLanes<Real>,
-                              (span.end + kLanes<Real> - 1) / kLanes<Real>};
+    const VectorRange vectors = vectors_of<Real>(span);
     if (masked)
       exclude_keys(StripSoftmax<Real>{scores_, nullptr, nullptr, nullptr, bits_.data(), strip.rows,
                                       vectors.first, vectors.last});
-    return vectors;
+    return span;
   }
 
  private:
@@ -59,7 +110,11 @@ class StripScorer {
                   const KeyRange& span) {
     const Index first = span.begin / kPanelKeys<Real>;
     const Index last = (span.end + kPanelKeys<Real> - 1) / kPanelKeys<Real>;
-    score_strip(StripScores<Real>{q, tile.k, columns_, strip.rows, scores_}, first, last);
+    const StripScores<Real> scores{q, tile.k, columns_, strip.rows, scores_, copies_};
+    if (tile.k != nullptr)
+      score_strip(scores, first, last);
+    else
+      score_stored_strip(scores, tile.k_rows, first, last);
     if (!terms_.any()) return;
     const Index begin = first * kPanelKeys<Real>;
     const KeyRange keys{tile.keys.begin + begin, tile.keys.begin + span.end};
@@ -69,6 +124,7 @@ class StripScorer {
 
   Index columns_;
   TileTerms<Real>& terms_;
+  Real* copies_;
   Real* scores_;
   StripBits bits_;
 };
