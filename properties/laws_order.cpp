@@ -1,5 +1,6 @@
 // order.*: the same bits however the work is cut, of kernels that declare it.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "attest/random.hpp"
@@ -33,8 +34,24 @@ Case with_leaves(const Case& on, Index leaf) {
   return select_keys(member, keys);
 }
 
-bool can_differ(const Case& on) {
-  return on.problem.batch > 0 && on.problem.seq_q > 0 && on.problem.seq_kv > 1;
+/// Rows with so many keys.
+bool has_keys(const Case& on, Index count) {
+  return on.problem.batch > 0 && on.problem.seq_q > 0 && on.problem.seq_kv >= count;
+}
+
+/// The first member with two keys at least: a single one is put beside others made from it.
+Case with_several_keys(const Case& on) {
+  const Case member = rearrangeable(on);
+  if (member.problem.seq_kv != 1) return member;
+  Case several = select_keys(member, {0, 0, 0});
+  const auto changed = [](const Tensor& from) {
+    return [&from](Index b, Index h, Index row, Index column) {
+      return from.get(b, h, row, column) * static_cast<double>(row + 1);
+    };
+  };
+  const Case same = several;
+  several = with_values(std::move(several), &Case::k, changed(same.k));
+  return with_values(std::move(several), &Case::v, changed(same.v));
 }
 
 /// Runs the case under random tilings whose cuts are at multiples of `unit`.
@@ -60,22 +77,22 @@ Verdict order_contiguous_splits(const Kernel& kernel, const Case& on) {
   const Capabilities& can = kernel.description().capabilities;
   if (can.reproducible == Reproducible::no)
     return Verdict::skipped("the kernel does not declare bits that no split changes");
-  if (!can_differ(on)) return Verdict::skipped("the case has nothing to split");
+  if (!has_keys(on, 1)) return Verdict::weak("the case has nothing to split");
   return same_under_splits(kernel, with_leaves(on, can.leaf), can.leaf);
 }
 
 Verdict order_any_split(const Kernel& kernel, const Case& on) {
   if (kernel.description().capabilities.reproducible != Reproducible::any_order)
     return Verdict::skipped("the kernel does not declare bits that no split changes at any key");
-  if (!can_differ(on)) return Verdict::skipped("the case has nothing to split");
+  if (!has_keys(on, 2)) return Verdict::weak("the case has nothing to split");
   return same_under_splits(kernel, forward_only(on), 1);
 }
 
 Verdict order_key_permutation(const Kernel& kernel, const Case& on) {
   if (kernel.description().capabilities.reproducible != Reproducible::any_order)
     return Verdict::skipped("the kernel does not declare bits that no order of keys changes");
-  if (!can_differ(on)) return Verdict::skipped("the case has no keys to exchange");
-  const Case member = rearrangeable(on);
+  if (!has_keys(on, 1)) return Verdict::weak("the case has no keys to exchange");
+  const Case member = with_several_keys(on);
   const Outputs ascending = run_kernel(kernel, member);
   if (const auto verdict = stopped(ascending, member)) return *verdict;
   SplitMix64 random(seed_of(on));
