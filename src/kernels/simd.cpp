@@ -45,7 +45,6 @@ class SimdKernel : public Kernel {
   /// Few rows would leave most threads without work: then the keys are split, by their number
   /// alone.
   Tiling preferred_tiling(const Problem& problem) const override {
-    constexpr Index kRowsOfDecode = 12;
     constexpr Index kKeysOfSplit = 4096;
     constexpr Index kMostPieces = 64;
     constexpr Index kLeastTile = 64;
@@ -56,7 +55,7 @@ class SimdKernel : public Kernel {
       tiling.tile_kv = std::min(tiling.tile_kv, blocks->block_kv);
     tiling.merge.kind = MergeOrder::Kind::balanced;
     const Index pieces = std::max(problem.batch * problem.heads_kv, Index{1});
-    if (problem.heads_q / problem.heads_kv * problem.seq_q <= kRowsOfDecode)
+    if (is_decode(problem))
       tiling.splits.count = std::clamp<Index>(
           std::min(problem.seq_kv / kKeysOfSplit, kMostPieces / pieces), 1, KvSplits::max_count);
     return tiling;

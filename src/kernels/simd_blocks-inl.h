@@ -20,6 +20,8 @@
 
 // Loops of constant length over accumulators are unrolled, or the accumulators live in memory.
 #define ATTEST_UNROLLED _Pragma("GCC unroll 16")
+// Lambdas of an inner loop get the target's instructions, and their sums stay in registers.
+#define ATTEST_INLINED HWY_ATTR __attribute__((always_inline))
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
@@ -82,8 +84,8 @@ HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRI
 
 /// Keys from a row of values to the one that is fetched.
 inline constexpr Index kValuesAhead = 12;
-/// The same for rows that are read where they are stored, from far away.
-inline constexpr Index kStoredAhead = 16;
+/// The same at each of the places where stored rows are read.
+inline constexpr Index kStoredAhead = 3;
 
 /// Rows of values that lie side by side.
 template <class Real>
@@ -99,13 +101,34 @@ struct PackedValues {
 /// Rows of values where they are stored, with whole vectors of columns.
 template <class Real>
 struct StoredValues {
-  const Real* const* rows;
-  Index column = 0;
+  const Real* first;
+  Index pitch;
 
-  const Real* row(Index key) const { return rows[key] + column; }
-  StoredValues from(Index key) const { return {rows + key, column}; }
-  StoredValues at_column(Index other) const { return {rows, column + other}; }
+  const Real* row(Index key) const { return first + key * pitch; }
+  StoredValues from(Index key) const { return {row(key), pitch}; }
+  StoredValues at_column(Index column) const { return {first + column, pitch}; }
 };
+
+/// Begins to fetch what lies so many elements behind, where an array may have ended.
+template <class Real>
+HWY_INLINE void fetch_behind(const Real* at, Index elements) {
+  __builtin_prefetch(reinterpret_cast<const void*>(
+      reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(elements) * sizeof(Real)));
+}
+
+/// Memory that is read at some places in turns comes faster than from one.
+inline constexpr Index kStreams = 4;
+
+/// Calls pass(j) once for each j = 0 ... count - 1, at so many places in turns.
+template <class Pass>
+HWY_INLINE void in_streams(Index count, const Pass& pass) {
+  const Index part = count / kStreams;
+  for (Index j = 0; j < part; ++j) {
+    ATTEST_UNROLLED
+    for (Index stream = 0; stream < kStreams; ++stream) pass(stream * part + j);
+  }
+  for (Index j = kStreams * part; j < count; ++j) pass(j);
+}
 
 /// What a block of numerators is made from.
 template <class Real, class Values>
@@ -134,7 +157,7 @@ HWY_NOINLINE void add_values(const ValueBlock<Real, Values>& block) {
     for (int v = 0; v < vectors; ++v)
       sums[i][v] = hn::Mul(factor, hn::Load(d, numerators + i * block.pitch + v * kLanes<Real>));
   }
-  for (Index j = 0; j < block.keys; ++j) {
+  const auto add_key = [&](Index j) ATTEST_INLINED {
     const Real* HWY_RESTRICT const values = from.row(j);
     Vec<Real> columns[vectors];
     ATTEST_UNROLLED
@@ -145,9 +168,9 @@ HWY_NOINLINE void add_values(const ValueBlock<Real, Values>& block) {
       for (int v = 0; v < vectors; ++v)
         __builtin_prefetch(values + kValuesAhead * from.pitch + v * kLanes<Real>);
     } else {
-      const Real* const ahead = from.row(HWY_MIN(j + kStoredAhead, block.keys - 1));
       ATTEST_UNROLLED
-      for (int v = 0; v < vectors; ++v) __builtin_prefetch(ahead + v * kLanes<Real>);
+      for (int v = 0; v < vectors; ++v)
+        fetch_behind(values + v * kLanes<Real>, kStoredAhead * from.pitch);
     }
     ATTEST_UNROLLED
     for (int i = 0; i < rows; ++i) {
@@ -155,7 +178,11 @@ HWY_NOINLINE void add_values(const ValueBlock<Real, Values>& block) {
       ATTEST_UNROLLED
       for (int v = 0; v < vectors; ++v) sums[i][v] = hn::MulAdd(weight, columns[v], sums[i][v]);
     }
-  }
+  };
+  if constexpr (std::is_same_v<Values, PackedValues<Real>>)
+    for (Index j = 0; j < block.keys; ++j) add_key(j);
+  else
+    in_streams(block.keys, add_key);
   ATTEST_UNROLLED
   for (int i = 0; i < rows; ++i) {
     ATTEST_UNROLLED

@@ -93,8 +93,10 @@ class ForwardWorker {
 
   /// The keys and values that the rows of a block read, until the next call.
   KeyTile<Real> tile_of(const StripRows& block, const KeyRange& keys) {
-    return block.rows > kStripRows ? packed_tile(block, keys)
-                                   : packer_.stored(block.b, kv_head_of(block), keys);
+    if (block.rows > kStripRows) return packed_tile(block, keys);
+    const KeyRange next{keys.end,
+                        std::min(2 * keys.end - keys.begin, problem_.key_length(block.b))};
+    return packer_.stored(block.b, kv_head_of(block), keys, next);
   }
   KeyTile<Real> packed_tile(const StripRows& block, const KeyRange& keys) {
     return packer_.packed(block.b, kv_head_of(block), keys);

@@ -18,6 +18,8 @@ namespace attest::kernels::HWY_NAMESPACE {
 
 template <class Real>
 class StripPass {
+  using StripFactors = std::array<Real, static_cast<std::size_t>(kStripRows)>;
+
  public:
   StripPass(const Problem& problem, TileTerms<Real>& terms, Scratch<Real>& scratch)
       : scorer_(problem, terms, scratch), saved_(scratch.saved), weights_(scorer_.scores()) {}
@@ -28,15 +30,17 @@ class StripPass {
     const KeyRange span = scorer_.score(strip, q, tile, mask);
     if (span.begin >= span.end) return;
     const auto [first, last] = vectors_of<Real>(span);
+    if (tile.v_runs != nullptr) tile.v_runs->fetch_start();
     const StripSoftmax<Real> softmax{weights_, part.row_max, part.row_sum, factors_.data(),
                                      nullptr,  strip.rows,   first,        last};
     if (tile.v == nullptr || !tile.finite) note_seen(softmax);
     weigh_strip(softmax);
     if (tile.v != nullptr)
       add_values_to(part, strip.rows, span, PackedValues<Real>{tile.v, part.pitch}.from(span.begin),
-                    tile.finite);
+                    tile.finite, factors_);
     else
-      add_stored_values(part, strip.rows, span, tile);
+      add_stored_values(part, strip.rows, span, *tile.v_runs);
+    if (tile.next_runs != nullptr) tile.next_runs->fetch_start();
   }
 
  private:
@@ -58,10 +62,10 @@ class StripPass {
 
   template <class Values>
   void add_values_to(const Summaries<Real>& part, Index rows, const KeyRange& span,
-                     const Values& values, bool finite) {
-    const ValueBlock<Real, Values> block{factors_.data(), weights_ + span.begin,
-                                         values,          span.end - span.begin,
-                                         part.pitch,      part.numerators};
+                     const Values& values, bool finite, const StripFactors& factors) {
+    const ValueBlock<Real, Values> block{factors.data(), weights_ + span.begin,
+                                         values,         span.end - span.begin,
+                                         part.pitch,     part.numerators};
     if (finite)
       add_values_of_strip(block, rows);
     else
@@ -71,15 +75,26 @@ class StripPass {
   /// Nobody has looked at stored values. What excluded ones hold shows, if it does any harm: then
   /// the numerators are formed again with care.
   void add_stored_values(const Summaries<Real>& part, Index rows, const KeyRange& span,
-                         const KeyTile<Real>& tile) {
+                         const RowRuns<Real>& runs) {
     const Index size = rows * part.pitch;
     Real* const saved = saved_.at_least(kStripRows * part.pitch);
     std::copy_n(part.numerators, size, saved);
-    const StoredValues<Real> values = StoredValues<Real>{tile.v_rows}.from(span.begin);
-    add_values_to(part, rows, span, values, true);
+    add_runs(part, rows, span, runs, true);
     if (all_finite(part.numerators, size)) return;
     std::copy_n(saved, size, part.numerators);
-    add_values_to(part, rows, span, values, false);
+    add_runs(part, rows, span, runs, false);
+  }
+
+  void add_runs(const Summaries<Real>& part, Index rows, const KeyRange& span,
+                const RowRuns<Real>& runs, bool finite) {
+    StripFactors factors = factors_;
+    for (const RowRun<Real>& run : runs.all()) {
+      const RowRun<Real> seen = run.within(span);
+      if (seen.begin >= seen.end) continue;
+      add_values_to(part, rows, {seen.begin, seen.end}, StoredValues<Real>{seen.first, seen.pitch},
+                    finite, factors);
+      factors.fill(1);
+    }
   }
 
   static bool all_finite(const Real* numbers, Index count) {
@@ -112,7 +127,7 @@ class StripPass {
   AlignedBuffer<Real>& saved_;
   Real* weights_;
   StripBits seen_;
-  std::array<Real, static_cast<std::size_t>(kStripRows)> factors_;
+  StripFactors factors_;
 };
 
 }  // namespace attest::kernels::HWY_NAMESPACE

@@ -12,7 +12,7 @@
 #include <array>
 #include <bit>
 
-#include "kernels/simd_products-inl.h"
+#include "kernels/simd_stored_scores-inl.h"
 #include "kernels/simd_terms-inl.h"
 #include "kernels/simd_tile-inl.h"
 
@@ -114,7 +114,7 @@ class StripScorer {
     if (tile.k != nullptr)
       score_strip(scores, first, last);
     else
-      score_stored_strip(scores, tile.k_rows, first, last);
+      score_stored_strip(scores, *tile.k_runs, {first * kPanelKeys<Real>, span.end});
     if (!terms_.any()) return;
     const Index begin = first * kPanelKeys<Real>;
     const KeyRange keys{tile.keys.begin + begin, tile.keys.begin + span.end};

@@ -16,6 +16,7 @@
 #include "kernels/input_rows.hpp"
 #include "kernels/simd_call.hpp"
 #include "kernels/simd_convert-inl.h"
+#include "kernels/simd_runs-inl.h"
 #include "kernels/simd_scratch-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -52,13 +53,13 @@ class KeyRows {
   bool reads_keys_in_place() const {
     return !problem_.qv && !problem_.descales && is_contiguous<Real>(tensors_.k);
   }
-  /// Addresses of the keys of a range. Precondition: reads_keys_in_place().
-  void find_keys(Index b, Index kv_head, const KeyRange& keys, const Real** rows) const {
-    find_rows(tensors_.k, b, kv_head, keys, rows);
+  /// The keys of a range. Precondition: reads_keys_in_place().
+  void find_keys(Index b, Index kv_head, const KeyRange& keys, RowRuns<Real>& runs) const {
+    find_runs(tensors_.k, b, kv_head, keys, runs);
   }
-  /// Of the values. Precondition: reads_values_in_place().
-  void find_values(Index b, Index kv_head, const KeyRange& keys, const Real** rows) const {
-    find_rows(tensors_.v, b, kv_head, keys, rows);
+  /// The values. Precondition: reads_values_in_place().
+  void find_values(Index b, Index kv_head, const KeyRange& keys, RowRuns<Real>& runs) const {
+    find_runs(tensors_.v, b, kv_head, keys, runs);
   }
   const Real* value(Index b, Index kv_head, Index key, Real* copy) {
     if (problem_.descales) {
@@ -101,19 +102,19 @@ class KeyRows {
 
  private:
   /// Keys lie one behind the other, in a paged cache up to the end of a page.
-  void find_rows(const ConstTensorRef& tensor, Index b, Index kv_head, const KeyRange& keys,
-                 const Real** rows) const {
+  void find_runs(const ConstTensorRef& tensor, Index b, Index kv_head, const KeyRange& keys,
+                 RowRuns<Real>& runs) const {
     const KvStorage& kv = problem_.kv;
-    Index run = 0;
-    const Real* at = nullptr;
-    for (Index key = keys.begin; key < keys.end; ++key, --run, at += tensor.strides[2]) {
-      if (run == 0) {
-        at = reinterpret_cast<const Real*>(static_cast<const std::byte*>(tensor.data) +
-                                           row_offset(tensor, place(b, kv_head, key)));
-        run =
-            kv.kind == KvStorage::Kind::paged ? kv.page_size - key % kv.page_size : keys.end - key;
-      }
-      *rows++ = at;
+    runs.clear(tensor.extents[3]);
+    for (Index key = keys.begin; key < keys.end;) {
+      const Index end = kv.kind == KvStorage::Kind::paged
+                            ? std::min(keys.end, key + kv.page_size - key % kv.page_size)
+                            : keys.end;
+      const auto* const first =
+          static_cast<const std::byte*>(tensor.data) + row_offset(tensor, place(b, kv_head, key));
+      runs.add({reinterpret_cast<const Real*>(first), tensor.strides[2], key - keys.begin,
+                end - keys.begin});
+      key = end;
     }
   }
   RowPlace place(Index b, Index kv_head, Index key) const {
@@ -131,12 +132,13 @@ class KeyRows {
 template <class Real>
 struct KeyTile {
   KeyRange keys = {};
-  const Real* k = nullptr;              ///< panels of columns x kPanelKeys; null: see k_rows
-  const Real* v = nullptr;              ///< keys x pitch; null: see v_rows
-  const Real* const* k_rows = nullptr;  ///< up to a whole panel, rows of zeros behind the keys
-  const Real* const* v_rows = nullptr;
-  bool finite = true;  ///< no infinity or NaN among packed values
-  bool full = false;   ///< every row of the block sees every key
+  const Real* k = nullptr;  ///< panels of columns x kPanelKeys; null: see k_runs
+  const Real* v = nullptr;  ///< keys x pitch; null: see v_runs
+  const RowRuns<Real>* k_runs = nullptr;
+  const RowRuns<Real>* v_runs = nullptr;
+  const RowRuns<Real>* next_runs = nullptr;  ///< k_runs of the next tile, to be fetched
+  bool finite = true;                        ///< no infinity or NaN among packed values
+  bool full = false;                         ///< every row of the block sees every key
 };
 
 template <class Real>
@@ -157,41 +159,58 @@ class TilePacker {
     KeyTile<Real> tile{keys};
     Real* const k = scratch_.k.at_least(kTileKeys<Real> * columns_);
     for (Index begin = keys.begin; begin < keys.end; begin += kPanelKeys<Real>) {
-      find_panel(b, kv_head, {begin, keys.end});
+      const auto rows = panel_rows(b, kv_head, {begin, keys.end});
       Real* const panel = k + (begin - keys.begin) * columns_;
       for (Index at = 0; at < kPanelKeys<Real>; at += kLanes<Real>)
-        pack_rows(k_rows_.data() + at, columns_, panel + at, kPanelKeys<Real>);
+        pack_rows(rows.data() + at, columns_, panel + at, kPanelKeys<Real>);
     }
     tile.k = k;
     pack_v(b, kv_head, tile);
     return tile;
   }
   /// For one strip: what can be read where it is stored is not copied.
-  KeyTile<Real> stored(Index b, Index kv_head, const KeyRange& keys) {
+  /// `next` are the keys of the tile after this one.
+  KeyTile<Real> stored(Index b, Index kv_head, const KeyRange& keys, const KeyRange& next) {
     KeyTile<Real> tile{keys};
-    for (Index begin = keys.begin; begin < keys.end; begin += kPanelKeys<Real>)
-      find_panel(b, kv_head, {begin, keys.end}, begin - keys.begin);
-    tile.k_rows = k_rows_.data();
+    if (rows_.reads_keys_in_place())
+      rows_.find_keys(b, kv_head, keys, k_runs_);
+    else
+      copy_keys(b, kv_head, keys);
+    tile.k_runs = &k_runs_;
     if (!rows_.reads_values_in_place()) {
       pack_v(b, kv_head, tile);
       return tile;
     }
-    rows_.find_values(b, kv_head, keys, v_rows_.data());
-    tile.v_rows = v_rows_.data();
+    rows_.find_values(b, kv_head, keys, v_runs_);
+    tile.v_runs = &v_runs_;
+    if (next.begin < next.end && rows_.reads_keys_in_place()) {
+      rows_.find_keys(b, kv_head, next, next_runs_);
+      tile.next_runs = &next_runs_;
+    }
     return tile;
   }
 
  private:
-  /// Rows of one panel, written from `first` on, of zeros behind the keys.
-  void find_panel(Index b, Index kv_head, const KeyRange& keys, Index first = 0) {
-    const Index count = std::min(kPanelKeys<Real>, keys.end - keys.begin);
-    const Real** const rows = k_rows_.data() + first;
+  void copy_keys(Index b, Index kv_head, const KeyRange& keys) {
+    const Index count = keys.end - keys.begin;
+    for (Index at = 0; at < count; ++at)
+      rows_.key(b, kv_head, keys.begin + at, copies_ + at * row_pitch_);
+    k_runs_.clear(columns_);
+    k_runs_.add({copies_, row_pitch_, 0, count});
+  }
+  /// Rows of the first panel of a range, of zeros behind the keys.
+  auto panel_rows(Index b, Index kv_head, KeyRange keys) {
+    keys.end = std::min(keys.end, keys.begin + kPanelKeys<Real>);
+    std::array<const Real*, static_cast<std::size_t>(kPanelKeys<Real>)> rows;
+    rows.fill(zeros_);
     if (rows_.reads_keys_in_place())
-      rows_.find_keys(b, kv_head, {keys.begin, keys.begin + count}, rows);
+      rows_.find_keys(b, kv_head, keys, k_runs_);
     else
-      for (Index at = 0; at < count; ++at)
-        rows[at] = rows_.key(b, kv_head, keys.begin + at, copies_ + (first + at) * row_pitch_);
-    std::fill(rows + count, rows + kPanelKeys<Real>, zeros_);
+      copy_keys(b, kv_head, keys);
+    for (const RowRun<Real>& run : k_runs_.all())
+      for (Index at = run.begin; at < run.end; ++at)
+        rows[static_cast<std::size_t>(at)] = run.row(at);
+    return rows;
   }
   void pack_v(Index b, Index kv_head, KeyTile<Real>& tile) {
     const Index columns = rows_.columns_v();
@@ -206,16 +225,15 @@ class TilePacker {
     tile.v = v;
     tile.finite = hn::AllTrue(d, hn::Eq(not_finite, hn::Zero(d)));
   }
-  static constexpr auto kKeys = static_cast<std::size_t>(kTileKeys<Real>);
-
   KeyRows<Real>& rows_;
   Scratch<Real>& scratch_;
   Index columns_;
   Index row_pitch_;
   Real* copies_;
   Real* zeros_;
-  std::array<const Real*, kKeys> k_rows_;
-  std::array<const Real*, kKeys> v_rows_;
+  RowRuns<Real> k_runs_;
+  RowRuns<Real> v_runs_;
+  RowRuns<Real> next_runs_;
 };
 
 }  // namespace attest::kernels::HWY_NAMESPACE

@@ -1,0 +1,71 @@
+// Keys of a tile that are read where they are stored.
+
+// One body for each target of Highway.
+#if defined(ATTEST_KERNELS_SIMD_RUNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_KERNELS_SIMD_RUNS_INL_H_
+#undef ATTEST_KERNELS_SIMD_RUNS_INL_H_
+#else
+#define ATTEST_KERNELS_SIMD_RUNS_INL_H_
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "attest/tiling.hpp"
+#include "kernels/simd_blocks-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attest::kernels::HWY_NAMESPACE {
+
+/// Rows that lie in memory at equal distances: all of a tile, or in a paged cache those of a page.
+template <class Real>
+struct RowRun {
+  const Real* first = nullptr;
+  Index pitch = 0;
+  Index begin = 0;  ///< number of the first row in the tile
+  Index end = 0;
+
+  const Real* row(Index key) const { return first + (key - begin) * pitch; }
+  RowRun within(const KeyRange& keys) const {
+    const Index from = std::max(begin, keys.begin);
+    return {from < end ? row(from) : first, pitch, from, std::max(from, std::min(end, keys.end))};
+  }
+};
+
+/// All rows of a tile, run by run.
+template <class Real>
+class RowRuns {
+ public:
+  void clear(Index columns) {
+    count_ = 0;
+    columns_ = columns;
+  }
+  void add(const RowRun<Real>& run) { runs_[count_++] = run; }
+  std::span<const RowRun<Real>> all() const { return {runs_.data(), count_}; }
+
+  /// Begins to fetch the rows that in_streams comes to first, because reading pauses between the
+  /// keys and the values of a tile.
+  void fetch_start() const {
+    constexpr Index kRows = 8;
+    constexpr Index kLine = 64 / Index{sizeof(Real)};
+    if (count_ == 0) return;
+    const RowRun<Real>& run = runs_[0];
+    const Index quarter = (run.end - run.begin) / kStreams;
+    for (Index j = 0; j < std::min(kRows, quarter); ++j)
+      for (Index stream = 0; stream < kStreams; ++stream)
+        for (Index c = 0; c < columns_; c += kLine)
+          __builtin_prefetch(run.first + (stream * quarter + j) * run.pitch + c);
+  }
+
+ private:
+  std::array<RowRun<Real>, static_cast<std::size_t>(kTileKeys<Real>)> runs_;
+  std::size_t count_ = 0;
+  Index columns_ = 0;
+};
+
+}  // namespace attest::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
