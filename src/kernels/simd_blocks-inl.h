@@ -84,8 +84,8 @@ HWY_NOINLINE void score_panel(const Real* HWY_RESTRICT q, const Real* HWY_RESTRI
 
 /// Keys from a row of values to the one that is fetched.
 inline constexpr Index kValuesAhead = 12;
-/// The same at each of the places where stored rows are read.
-inline constexpr Index kStoredAhead = 3;
+/// The same for rows that are read where they are stored, from far away.
+inline constexpr Index kStoredAhead = 16;
 
 /// Rows of values that lie side by side.
 template <class Real>
@@ -114,20 +114,6 @@ template <class Real>
 HWY_INLINE void fetch_behind(const Real* at, Index elements) {
   __builtin_prefetch(reinterpret_cast<const void*>(
       reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(elements) * sizeof(Real)));
-}
-
-/// Memory that is read at some places in turns comes faster than from one.
-inline constexpr Index kStreams = 4;
-
-/// Calls pass(j) once for each j = 0 ... count - 1, at so many places in turns.
-template <class Pass>
-HWY_INLINE void in_streams(Index count, const Pass& pass) {
-  const Index part = count / kStreams;
-  for (Index j = 0; j < part; ++j) {
-    ATTEST_UNROLLED
-    for (Index stream = 0; stream < kStreams; ++stream) pass(stream * part + j);
-  }
-  for (Index j = kStreams * part; j < count; ++j) pass(j);
 }
 
 /// What a block of numerators is made from.
@@ -179,10 +165,7 @@ HWY_NOINLINE void add_values(const ValueBlock<Real, Values>& block) {
       for (int v = 0; v < vectors; ++v) sums[i][v] = hn::MulAdd(weight, columns[v], sums[i][v]);
     }
   };
-  if constexpr (std::is_same_v<Values, PackedValues<Real>>)
-    for (Index j = 0; j < block.keys; ++j) add_key(j);
-  else
-    in_streams(block.keys, add_key);
+  for (Index j = 0; j < block.keys; ++j) add_key(j);
   ATTEST_UNROLLED
   for (int i = 0; i < rows; ++i) {
     ATTEST_UNROLLED

@@ -33,6 +33,8 @@ struct SimdForwardCall {
   const Problem& problem;
   const Tiling& tiling;
   const ForwardViews& views;
+  /// A score is summed up in one order, whatever rows stand beside it: few rows take longer.
+  bool one_order = false;
   std::int64_t* ran_on = nullptr;  ///< gets the target whose code ran, for tests
 };
 

@@ -37,7 +37,7 @@ class ForwardWorker {
         rows_(call.problem, {call.views.q, call.views.k, call.views.v, call.views.qv}),
         terms_(call.problem, call.views.bias),
         packer_(rows_, scratch),
-        strip_pass_(call.problem, terms_, scratch),
+        strip_pass_(call, terms_, scratch),
         writer_(call.problem, call.views),
         scratch_(scratch),
         scale_(static_cast<Real>(scale_value(call.problem))),
@@ -93,10 +93,8 @@ class ForwardWorker {
 
   /// The keys and values that the rows of a block read, until the next call.
   KeyTile<Real> tile_of(const StripRows& block, const KeyRange& keys) {
-    if (block.rows > kStripRows) return packed_tile(block, keys);
-    const KeyRange next{keys.end,
-                        std::min(2 * keys.end - keys.begin, problem_.key_length(block.b))};
-    return packer_.stored(block.b, kv_head_of(block), keys, next);
+    return block.rows > kStripRows ? packed_tile(block, keys)
+                                   : packer_.stored(block.b, kv_head_of(block), keys);
   }
   KeyTile<Real> packed_tile(const StripRows& block, const KeyRange& keys) {
     return packer_.packed(block.b, kv_head_of(block), keys);

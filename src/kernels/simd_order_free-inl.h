@@ -91,7 +91,7 @@ class OrderFreePass {
   OrderFreePass(const SimdForwardCall& call, OrderFreeScratch& scratch)
       : worker_(call, scratch_of_thread<float>()),
         terms_(call.problem, call.views.bias),
-        scorer_(call.problem, terms_, scratch_of_thread<float>()),
+        scorer_(call, terms_, scratch_of_thread<float>()),
         writer_(call.problem, call.views),
         scratch_(scratch),
         weights_(scratch.weights.at_least(kStripRows * kTileKeys<double>)) {

@@ -44,7 +44,7 @@ class ReproducibleKernel : public Kernel {
     if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
       return status;
     if (Status status = reject_all_masked(problem); !status.ok()) return status;
-    return pass_(target_, {problem, tiling, views});
+    return pass_(target_, {problem, tiling, views, true});
   }
 
  protected:

@@ -38,31 +38,13 @@ struct RowRun {
 template <class Real>
 class RowRuns {
  public:
-  void clear(Index columns) {
-    count_ = 0;
-    columns_ = columns;
-  }
+  void clear() { count_ = 0; }
   void add(const RowRun<Real>& run) { runs_[count_++] = run; }
   std::span<const RowRun<Real>> all() const { return {runs_.data(), count_}; }
-
-  /// Begins to fetch the rows that in_streams comes to first, because reading pauses between the
-  /// keys and the values of a tile.
-  void fetch_start() const {
-    constexpr Index kRows = 8;
-    constexpr Index kLine = 64 / Index{sizeof(Real)};
-    if (count_ == 0) return;
-    const RowRun<Real>& run = runs_[0];
-    const Index quarter = (run.end - run.begin) / kStreams;
-    for (Index j = 0; j < std::min(kRows, quarter); ++j)
-      for (Index stream = 0; stream < kStreams; ++stream)
-        for (Index c = 0; c < columns_; c += kLine)
-          __builtin_prefetch(run.first + (stream * quarter + j) * run.pitch + c);
-  }
 
  private:
   std::array<RowRun<Real>, static_cast<std::size_t>(kTileKeys<Real>)> runs_;
   std::size_t count_ = 0;
-  Index columns_ = 0;
 };
 
 }  // namespace attest::kernels::HWY_NAMESPACE

@@ -17,6 +17,22 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
+/// Keys from the one that is read to the one that is fetched, at each of these places.
+inline constexpr Index kKeysAhead = 3;
+/// Memory that is read at some places in turns comes faster than from one.
+inline constexpr Index kStreams = 4;
+
+/// Calls pass(j) once for each j = 0 ... count - 1, at so many places in turns.
+template <class Pass>
+HWY_INLINE void in_streams(Index count, const Pass& pass) {
+  const Index part = count / kStreams;
+  for (Index j = 0; j < part; ++j) {
+    ATTEST_UNROLLED
+    for (Index stream = 0; stream < kStreams; ++stream) pass(stream * part + j);
+  }
+  for (Index j = kStreams * part; j < count; ++j) pass(j);
+}
+
 /// A strip of so few rows meets every key in registers, along the columns.
 inline constexpr Index kFewRows = 4;
 
@@ -38,7 +54,7 @@ HWY_NOINLINE void score_run_of_few(const Real* HWY_RESTRICT q, const RowRun<Real
     for (int i = 0; i < rows; ++i) sums[i] = hn::Zero(d);
     const auto add_vector = [&](Index c) ATTEST_INLINED {
       const Vec<Real> columns = hn::LoadU(d, key + c);
-      fetch_behind(key + c, kStoredAhead * keys.pitch);
+      fetch_behind(key + c, kKeysAhead * keys.pitch);
       ATTEST_UNROLLED
       for (int i = 0; i < rows; ++i)
         sums[i] = hn::MulAdd(hn::Load(d, q + i * pitch + c), columns, sums[i]);
@@ -80,11 +96,14 @@ void score_runs_of_few(const StripScores<Real>& strip, const RowRuns<Real>& runs
   for (const RowRun<Real>& run : runs.all()) score_run(run.within(keys));
 }
 
+template <class Real>
+using PanelRows = std::array<const Real*, static_cast<std::size_t>(kPanelKeys<Real>)>;
+
 /// Scores of one panel of keys, whose rows are turned in registers. The same operations on the same
-/// numbers as score_panel.
+/// numbers as score_panel. Begins to fetch the rows of `next`.
 template <int rows, class Real>
-HWY_NOINLINE void score_stored_panel(const StripScores<Real>& strip, const Real* const* keys,
-                                     Index panel) {
+HWY_NOINLINE void score_stored_panel(const StripScores<Real>& strip, const PanelRows<Real>& keys,
+                                     Index panel, const PanelRows<Real>& next) {
   const Tag<Real> d;
   constexpr Index kColumns = HWY_MAX(1, 16 / static_cast<Index>(sizeof(Real)));
   Vec<Real> sums[rows][kPanelVectors];
@@ -94,12 +113,19 @@ HWY_NOINLINE void score_stored_panel(const StripScores<Real>& strip, const Real*
     for (int v = 0; v < kPanelVectors; ++v) sums[i][v] = hn::Zero(d);
   }
   HWY_ALIGN Real turned[kColumns * kPanelKeys<Real>];
+  // A line of each row while so many columns are turned.
+  constexpr Index kLine = 64 / Index{sizeof(Real)};
+  constexpr Index kRowsOfStep = HWY_MAX(1, kPanelKeys<Real> * kColumns / kLine);
   const Real* q = strip.q;
   for (Index c = 0; c < strip.head_dim; c += kColumns) {
     const Index columns = HWY_MIN(kColumns, strip.head_dim - c);
+    const Real* const* const fetched =
+        next.data() + c % kLine / kColumns * kRowsOfStep % kPanelKeys<Real>;
+    ATTEST_UNROLLED
+    for (Index i = 0; i < kRowsOfStep; ++i) __builtin_prefetch(fetched[i] + c);
     ATTEST_UNROLLED
     for (int v = 0; v < kPanelVectors; ++v)
-      turn_rows(keys + v * kLanes<Real>, c, columns, turned + v * kLanes<Real>);
+      turn_rows(keys.data() + v * kLanes<Real>, c, columns, turned + v * kLanes<Real>);
     for (Index column = 0; column < columns; ++column, q += kStripRows) {
       ATTEST_UNROLLED
       for (int i = 0; i < rows; ++i) {
@@ -130,24 +156,36 @@ HWY_INLINE void copy_row(const Real* HWY_RESTRICT row, Index columns, Real* HWY_
   for (; c < columns; ++c) to[c] = row[c];
 }
 
-/// Rows are read from far away in the order of memory, and turned when they are near.
+/// Those of a panel that begins at `begin`; the rest stays as it is.
+template <class Real>
+void find_rows(const RowRuns<Real>& runs, Index begin, Index end, PanelRows<Real>& rows) {
+  for (const RowRun<Real>& run : runs.all()) {
+    const RowRun<Real> part = run.within({begin, std::min(begin + kPanelKeys<Real>, end)});
+    for (Index key = part.begin; key < part.end; ++key)
+      rows[static_cast<std::size_t>(key - begin)] = part.row(key);
+  }
+}
+
+/// Rows are copied in the order of memory, and turned when they are near: while one panel is, the
+/// next one comes.
 template <int rows, class Real>
 void score_stored_panels(const StripScores<Real>& strip, const RowRuns<Real>& runs,
                          const KeyRange& keys) {
   const Index pitch = pitch_of<Real>(strip.head_dim) + kLanes<Real>;
-  std::array<const Real*, static_cast<std::size_t>(kPanelKeys<Real>)> near;
+  PanelRows<Real> near;
   for (Index i = 0; i < kPanelKeys<Real>; ++i)
     near[static_cast<std::size_t>(i)] = strip.copies + i * pitch;
+  PanelRows<Real> far = near;
+  find_rows<Real>(runs, keys.begin, keys.end, far);
   for (Index begin = keys.begin; begin < keys.end; begin += kPanelKeys<Real>) {
-    const KeyRange panel{begin, std::min(begin + kPanelKeys<Real>, keys.end)};
-    for (const RowRun<Real>& run : runs.all()) {
-      const RowRun<Real> part = run.within(panel);
-      for (Index key = part.begin; key < part.end; ++key)
-        copy_row(part.row(key), strip.head_dim, strip.copies + (key - begin) * pitch);
-    }
-    for (Index key = panel.end; key < begin + kPanelKeys<Real>; ++key)
-      std::fill_n(strip.copies + (key - begin) * pitch, strip.head_dim, Real(0));
-    score_stored_panel<rows>(strip, near.data(), begin / kPanelKeys<Real>);
+    const Index count = HWY_MIN(kPanelKeys<Real>, keys.end - begin);
+    for (Index key = 0; key < count; ++key)
+      copy_row(far[static_cast<std::size_t>(key)], strip.head_dim, strip.copies + key * pitch);
+    for (Index key = count; key < kPanelKeys<Real>; ++key)
+      std::fill_n(strip.copies + key * pitch, strip.head_dim, Real(0));
+    far = near;
+    find_rows<Real>(runs, begin + kPanelKeys<Real>, keys.end, far);
+    score_stored_panel<rows>(strip, near, begin / kPanelKeys<Real>, far);
   }
 }
 
@@ -159,7 +197,16 @@ void score_stored_strip(const StripScores<Real>& strip, const RowRuns<Real>& run
     if (strip.rows > 8) return score_stored_panels<kStripRows>(strip, runs, keys);
     if (strip.rows > 6) return score_stored_panels<8>(strip, runs, keys);
   }
-  if (strip.rows > kFewRows) return score_stored_panels<6>(strip, runs, keys);
+  if (strip.rows > 4) return score_stored_panels<6>(strip, runs, keys);
+  if (strip.rows > 2) return score_stored_panels<4>(strip, runs, keys);
+  if (strip.rows > 1) return score_stored_panels<2>(strip, runs, keys);
+  score_stored_panels<1>(strip, runs, keys);
+}
+
+/// The same for kFewRows at most, in another order of the columns: several times as fast.
+template <class Real>
+void score_few_rows(const StripScores<Real>& strip, const RowRuns<Real>& runs,
+                    const KeyRange& keys) {
   if (strip.rows > 2) return score_runs_of_few<kFewRows>(strip, runs, keys);
   if (strip.rows > 1) return score_runs_of_few<2>(strip, runs, keys);
   score_runs_of_few<1>(strip, runs, keys);

@@ -21,8 +21,8 @@ class StripPass {
   using StripFactors = std::array<Real, static_cast<std::size_t>(kStripRows)>;
 
  public:
-  StripPass(const Problem& problem, TileTerms<Real>& terms, Scratch<Real>& scratch)
-      : scorer_(problem, terms, scratch), saved_(scratch.saved), weights_(scorer_.scores()) {}
+  StripPass(const SimdForwardCall& call, TileTerms<Real>& terms, Scratch<Real>& scratch)
+      : scorer_(call, terms, scratch), saved_(scratch.saved), weights_(scorer_.scores()) {}
 
   /// `q` is the packed strip; `part` the summaries of its rows.
   void absorb(const StripRows& strip, const Real* q, const KeyTile<Real>& tile,
@@ -30,7 +30,6 @@ class StripPass {
     const KeyRange span = scorer_.score(strip, q, tile, mask);
     if (span.begin >= span.end) return;
     const auto [first, last] = vectors_of<Real>(span);
-    if (tile.v_runs != nullptr) tile.v_runs->fetch_start();
     const StripSoftmax<Real> softmax{weights_, part.row_max, part.row_sum, factors_.data(),
                                      nullptr,  strip.rows,   first,        last};
     if (tile.v == nullptr || !tile.finite) note_seen(softmax);
@@ -40,7 +39,6 @@ class StripPass {
                     tile.finite, factors_);
     else
       add_stored_values(part, strip.rows, span, *tile.v_runs);
-    if (tile.next_runs != nullptr) tile.next_runs->fetch_start();
   }
 
  private:

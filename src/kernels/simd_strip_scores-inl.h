@@ -66,13 +66,14 @@ VectorRange vectors_of(const KeyRange& span) {
   return {span.begin / kLanes<Real>, (span.end + kLanes<Real> - 1) / kLanes<Real>};
 }
 
-/// A score is a function of its query and its key alone: one lane sums it up, term by term,
-/// wherever the key stands in a tile.
+/// A score is a function of its query and its key alone, wherever the key stands in a tile: one
+/// lane sums it up, term by term. Few rows sum it up in another order, but in a call of one_order.
 template <class Real>
 class StripScorer {
  public:
-  StripScorer(const Problem& problem, TileTerms<Real>& terms, Scratch<Real>& scratch)
-      : columns_(score_columns(problem)),
+  StripScorer(const SimdForwardCall& call, TileTerms<Real>& terms, Scratch<Real>& scratch)
+      : columns_(score_columns(call.problem)),
+        one_order_(call.one_order),
         terms_(terms),
         copies_(scratch.panel_rows.at_least(kPanelKeys<Real> *
                                             (pitch_of<Real>(columns_) + kLanes<Real>))),
@@ -113,6 +114,8 @@ class StripScorer {
     const StripScores<Real> scores{q, tile.k, columns_, strip.rows, scores_, copies_};
     if (tile.k != nullptr)
       score_strip(scores, first, last);
+    else if (strip.rows <= kFewRows && !one_order_)
+      score_few_rows(scores, *tile.k_runs, {first * kPanelKeys<Real>, span.end});
     else
       score_stored_strip(scores, *tile.k_runs, {first * kPanelKeys<Real>, span.end});
     if (!terms_.any()) return;
@@ -123,6 +126,7 @@ class StripScorer {
   }
 
   Index columns_;
+  bool one_order_;
   TileTerms<Real>& terms_;
   Real* copies_;
   Real* scores_;

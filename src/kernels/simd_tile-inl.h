@@ -105,7 +105,7 @@ class KeyRows {
   void find_runs(const ConstTensorRef& tensor, Index b, Index kv_head, const KeyRange& keys,
                  RowRuns<Real>& runs) const {
     const KvStorage& kv = problem_.kv;
-    runs.clear(tensor.extents[3]);
+    runs.clear();
     for (Index key = keys.begin; key < keys.end;) {
       const Index end = kv.kind == KvStorage::Kind::paged
                             ? std::min(keys.end, key + kv.page_size - key % kv.page_size)
@@ -136,9 +136,8 @@ struct KeyTile {
   const Real* v = nullptr;  ///< keys x pitch; null: see v_runs
   const RowRuns<Real>* k_runs = nullptr;
   const RowRuns<Real>* v_runs = nullptr;
-  const RowRuns<Real>* next_runs = nullptr;  ///< k_runs of the next tile, to be fetched
-  bool finite = true;                        ///< no infinity or NaN among packed values
-  bool full = false;                         ///< every row of the block sees every key
+  bool finite = true;  ///< no infinity or NaN among packed values
+  bool full = false;   ///< every row of the block sees every key
 };
 
 template <class Real>
@@ -169,8 +168,7 @@ class TilePacker {
     return tile;
   }
   /// For one strip: what can be read where it is stored is not copied.
-  /// `next` are the keys of the tile after this one.
-  KeyTile<Real> stored(Index b, Index kv_head, const KeyRange& keys, const KeyRange& next) {
+  KeyTile<Real> stored(Index b, Index kv_head, const KeyRange& keys) {
     KeyTile<Real> tile{keys};
     if (rows_.reads_keys_in_place())
       rows_.find_keys(b, kv_head, keys, k_runs_);
@@ -183,10 +181,6 @@ class TilePacker {
     }
     rows_.find_values(b, kv_head, keys, v_runs_);
     tile.v_runs = &v_runs_;
-    if (next.begin < next.end && rows_.reads_keys_in_place()) {
-      rows_.find_keys(b, kv_head, next, next_runs_);
-      tile.next_runs = &next_runs_;
-    }
     return tile;
   }
 
@@ -195,7 +189,7 @@ class TilePacker {
     const Index count = keys.end - keys.begin;
     for (Index at = 0; at < count; ++at)
       rows_.key(b, kv_head, keys.begin + at, copies_ + at * row_pitch_);
-    k_runs_.clear(columns_);
+    k_runs_.clear();
     k_runs_.add({copies_, row_pitch_, 0, count});
   }
   /// Rows of the first panel of a range, of zeros behind the keys.
@@ -233,7 +227,6 @@ class TilePacker {
   Real* zeros_;
   RowRuns<Real> k_runs_;
   RowRuns<Real> v_runs_;
-  RowRuns<Real> next_runs_;
 };
 
 }  // namespace attest::kernels::HWY_NAMESPACE
