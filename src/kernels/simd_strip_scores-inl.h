@@ -75,7 +75,7 @@ class StripScorer {
       : columns_(score_columns(call.problem)),
         one_order_(call.one_order),
         terms_(terms),
-        copies_(scratch.panel_rows.at_least(kPanelKeys<Real> *
+        copies_(scratch.panel_rows.at_least(HWY_MAX(kPanelKeys<Real>, kFewRows) *
                                             (pitch_of<Real>(columns_) + kLanes<Real>))),
         scores_(scratch.weights.at_least(kStripRows * kTileKeys<Real>)) {}
 
