@@ -125,12 +125,12 @@ TEST(GradientBoundRules, WhatIsMaskedHasALimitOfZero) {
   inputs.rows.push_back({{1, 1}, {1, 1}, 1, {}, {}, {}});
   const GradientBound bound = bound_of(ordinary(inputs), inputs);
   ASSERT_TRUE(bound.proven()) << bound.unproven;
-  for (const std::size_t masked : {1, 4, 6, 7, 8}) EXPECT_EQ(bound.limit.dbias[masked], 0);
-  for (const std::size_t of_key_1 : {2, 3}) {
+  for (const std::size_t masked : {1U, 4U, 6U, 7U, 8U}) EXPECT_EQ(bound.limit.dbias[masked], 0);
+  for (const std::size_t of_key_1 : {2U, 3U}) {
     EXPECT_EQ(bound.limit.dk[of_key_1], 0);
     EXPECT_EQ(bound.limit.dv[of_key_1], 0);
   }
-  for (const std::size_t of_row_2 : {4, 5}) EXPECT_EQ(bound.limit.dq[of_row_2], 0);
+  for (const std::size_t of_row_2 : {4U, 5U}) EXPECT_EQ(bound.limit.dq[of_row_2], 0);
   EXPECT_EQ(bound.limit.dsink[2], 0);
 }
 

@@ -92,7 +92,8 @@ class RowWriter {
   void prefetch(const RowIndex& row) const {
     const auto* const first =
         static_cast<const std::byte*>(out_.data) + row_offset(out_, places_.query(row));
-    const Index bytes = problem_.head_dim_v * out_.strides[3] * size_of(out_.dtype);
+    const Index bytes =
+        problem_.head_dim_v * out_.strides[3] * static_cast<Index>(size_of(out_.dtype));
     for (Index byte = 0; byte < bytes; byte += 64) __builtin_prefetch(first + byte, 1);
   }
   /// Row `i` of the summaries is that of `row`; its numerators may be overwritten.

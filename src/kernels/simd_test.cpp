@@ -86,8 +86,8 @@ TEST(Simd, ARowHasTheSameBitsWhateverRowsStandBesideIt) {
       Case one = random_case("1x1:" + fewest + "x300" + dims + " f32 lse=ln tile=16x96");
       for (const auto& [to, from] : {std::pair{&one.k, &many.k}, std::pair{&one.v, &many.v}})
         for_each_index(to->extents(),
-                       [&, to = to, from = from](Index b, Index h, Index row, Index column) {
-                         to->set(b, h, row, column, from->get(b, h, row, column));
+                       [&into = *to, &source = *from](Index b, Index h, Index row, Index column) {
+                         into.set(b, h, row, column, source.get(b, h, row, column));
                        });
       constexpr Index kRow = 37;
       for (Index c = 0; c < one.problem.head_dim; ++c)
