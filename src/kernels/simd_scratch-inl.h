@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <new>
 
 #include "hwy/aligned_allocator.h"
 #include "kernels/simd_pack-inl.h"
@@ -20,7 +21,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
-/// Aligned elements; what they hold is lost when it grows.
+/// Aligned elements; what they hold is lost when it grows. Without memory it throws, as a vector.
 template <class Real>
 class AlignedBuffer {
  public:
@@ -28,6 +29,7 @@ class AlignedBuffer {
     if (count > size_) {
       elements_ = hwy::AllocateAligned<Real>(static_cast<std::size_t>(count));
       size_ = elements_ ? count : 0;
+      if (!elements_) throw std::bad_alloc();
     }
     return elements_.get();
   }
