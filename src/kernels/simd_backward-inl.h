@@ -25,7 +25,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
 /// Bytes of a block: q, dout and dq. With a tile it lies in the second cache.
-inline constexpr Index kGradientBlockBytes = 768 * 1024;
+inline constexpr Index kGradientBlockBytes = Index{768} * 1024;
 inline constexpr Index kMostGradientRows = 1056;
 
 /// The gradients of the kv heads of a call. Different heads write different places, except in a

@@ -112,8 +112,10 @@ struct StoredValues {
 /// Begins to fetch what lies so many elements behind, where an array may have ended.
 template <class Real>
 HWY_INLINE void fetch_behind(const Real* at, Index elements) {
-  __builtin_prefetch(reinterpret_cast<const void*>(
-      reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(elements) * sizeof(Real)));
+  const std::uintptr_t behind =
+      reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(elements) * sizeof(Real);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): nothing is read there
+  __builtin_prefetch(reinterpret_cast<const void*>(behind));
 }
 
 /// What a block of numerators is made from.

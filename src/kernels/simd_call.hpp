@@ -23,9 +23,9 @@ inline bool is_decode(const Problem& problem) {
 /// head_dim allows it, and lie in the second cache with all that a block of queries needs. Few rows
 /// need little there, and a tile costs them a pause in reading.
 inline Index longest_simd_tile(const Problem& problem) {
-  const Index kBytes = (is_decode(problem) ? 128 : 64) * 1024;
+  const Index bytes = Index{is_decode(problem) ? 128 : 64} * 1024;
   const Index columns = std::max(score_columns(problem), problem.head_dim_v);
-  const Index keys = kBytes / (columns * static_cast<Index>(size_of(problem.compute_dtype())));
+  const Index keys = bytes / (columns * static_cast<Index>(size_of(problem.compute_dtype())));
   return std::clamp<Index>(keys / 64 * 64, 64, 256);
 }
 

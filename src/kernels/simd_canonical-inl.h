@@ -152,7 +152,7 @@ template <class Real>
 Index node_bytes(const Problem& problem) {
   const Index pitch = pitch_of<Real>(problem.head_dim_v);
   const Index tile = kLeafKeys<Real> * (score_columns(problem) + pitch) * Index{sizeof(Real)};
-  const Index left = std::max<Index>(832 * 1024 - tile, 128 * 1024);
+  const Index left = std::max(Index{832} * 1024 - tile, Index{128} * 1024);
   return left * Summaries<Real>::elements(1, pitch) / NodeRows<Real>::elements(1, pitch);
 }
 

@@ -27,7 +27,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::kernels::HWY_NAMESPACE {
 
 /// Bytes of the packed queries and summaries of a block: with a tile of K and V less than 1 MiB.
-inline constexpr Index kBlockBytes = 768 * 1024;
+inline constexpr Index kBlockBytes = Index{768} * 1024;
 
 template <class Real>
 class ForwardWorker {

@@ -47,7 +47,7 @@ HWY_NOINLINE void multiply_panel(const PanelProduct<Real>& product) {
   const Real* HWY_RESTRICT right = product.right;
   const Real* left[kPointers];
   ATTEST_UNROLLED
-  for (int i = 0; i < kPointers; ++i) left[i] = product.left + 3 * i * pitch;
+  for (int i = 0; i < kPointers; ++i) left[i] = product.left + Index{3} * i * pitch;
   Vec<Real> sums[rows][kPanelVectors];
   ATTEST_UNROLLED
   for (int i = 0; i < rows; ++i) {

@@ -31,7 +31,7 @@ using Halves = hn::Rebind<float, Tag<double>>;
 
 /// Bytes of the packed queries and sums of a block: the widened values of a tile take more than
 /// those of the plain kernel.
-inline constexpr Index kOrderFreeBytes = 400 * 1024;
+inline constexpr Index kOrderFreeBytes = Index{400} * 1024;
 /// Keys of the longest tile.
 inline constexpr Index kGridTileKeys = 128;
 
