@@ -99,14 +99,14 @@ void share_pages(Case& of) {
     }
 }
 
+}  // namespace
+
 bool too_large(const Problem& problem) {
   return elements(problem.out_extents()) > kMaxCaseElements ||
          std::any_of(kTensors.begin(), kTensors.end(), [&](const CaseTensor& of) {
            return elements(of.extents(problem)) > kMaxCaseElements;
          });
 }
-
-}  // namespace
 
 std::span<const CaseTensor> case_tensors() {
   return kTensors;

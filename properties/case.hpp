@@ -44,6 +44,7 @@ std::span<const CaseTensor> case_tensors();
 
 /// The larger tensors are refused: a check would need more memory than it is worth.
 inline constexpr Index kMaxCaseElements = Index{1} << 28;
+bool too_large(const Problem& problem);
 
 /// Makes the tensors of a text. Errors: an unknown value family or real tensor, too large.
 /// `library` may be null: then `real:` values are an error.

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -36,18 +38,23 @@ std::optional<double> half_unit_of(std::string_view text) {
   const std::size_t point_at = text.find('.');
   if (point_at == std::string_view::npos && exponent_at == std::string_view::npos) return 0.0;
   const std::string_view mantissa = text.substr(0, exponent_at);
-  int power = 0;
+  std::int64_t power = 0;
   if (exponent_at != std::string_view::npos) {
     const std::string_view digits = text.substr(exponent_at + 1);
     const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), power);
     if (error != std::errc{} || stop != digits.data() + digits.size()) return std::nullopt;
   }
-  if (point_at < mantissa.size()) power -= static_cast<int>(mantissa.size() - point_at - 1);
+  // 0 with any exponent is a double; far outside of them there is no unit.
+  constexpr std::int64_t kFarthest = 1000;
+  if (power < -kFarthest || power > kFarthest) return std::nullopt;
+  if (point_at < mantissa.size())
+    power -= static_cast<std::int64_t>(mantissa.size() - point_at - 1);
   // Read as text, so that no power of ten is rounded twice.
   const std::string unit = "5e" + std::to_string(power - 1);
   double half = 0;
-  std::from_chars(unit.data(), unit.data() + unit.size(), half);
-  return half;
+  if (std::from_chars(unit.data(), unit.data() + unit.size(), half).ec == std::errc{}) return half;
+  if (power > 0) return std::nullopt;
+  return std::numeric_limits<double>::denorm_min();  // of digits that no double can tell apart
 }
 
 std::optional<ExpectedNumber> parse_number(std::string_view text) {

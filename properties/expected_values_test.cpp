@@ -73,6 +73,16 @@ TEST(ExpectedValues, DigitsMeanHalfAUnitOfTheLast) {
   EXPECT_EQ(number("-inf").half_unit, 0);
 }
 
+TEST(ExpectedValues, AZeroMayHaveAnyExponentThatHasAUnit) {
+  EXPECT_EQ(number("0.0e-300").half_unit, 5e-302);
+  EXPECT_EQ(number("0.0e-400").half_unit, std::numeric_limits<double>::denorm_min());
+  EXPECT_EQ(refusal("want out=[0e400]"), "'0e400' is no number in 'out=[0e400]'");
+  EXPECT_EQ(refusal("want out=[0.0e-2147483648]"),
+            "'0.0e-2147483648' is no number in 'out=[0.0e-2147483648]'");
+  EXPECT_EQ(refusal("want out=[0e9223372036854775807]"),
+            "'0e9223372036854775807' is no number in 'out=[0e9223372036854775807]'");
+}
+
 TEST(ExpectedValues, AgreeOnlyWithinTheirDigits) {
   EXPECT_TRUE(number("0.75").agrees({0.754, 0, 0}));
   EXPECT_FALSE(number("0.75").agrees({0.756, 0, 0}));

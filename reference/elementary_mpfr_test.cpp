@@ -104,6 +104,17 @@ TEST(ElementaryError, CountsTheDistanceInUlpOfTheExactResult) {
   EXPECT_NEAR(below.relative, below.ulp / std::log(2.0), 0x1p-50 * below.relative);
 }
 
+TEST(ElementaryError, CountsTheDistanceInUlpOfADouble) {
+  // log(2) = 0x1.62e42fefa39ef35793c...p-1: behind the 53 bits stands 35793c..., rounded down.
+  const double best = 0x1.62e42fefa39efp-1;
+  const ElementaryError nearest = exact_error(Elementary::log, 2.0, best);
+  EXPECT_TRUE(nearest.rounded);
+  EXPECT_EQ(std::floor(nearest.ulp * 0x1p16), 0x3579);
+  const ElementaryError above = exact_error(Elementary::log, 2.0, std::nextafter(best, 1.0));
+  EXPECT_FALSE(above.rounded);
+  EXPECT_EQ(std::floor(above.ulp * 0x1p16), 0x10000 - 0x357a);
+}
+
 TEST(ElementaryError, KnowsSubnormalNumbersAndInfinity) {
   const ElementaryError zero = exact_error(Elementary::exp, -103.9F, 0.0F);
   EXPECT_TRUE(zero.subnormal);

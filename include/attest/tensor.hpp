@@ -56,9 +56,11 @@ inline double number_at(const ConstTensorRef& view, Index b, Index h, Index row,
   return load_element(view.dtype, address_of(view, b, h, row, column));
 }
 
-/// Calls body(b, h, row, column) for every element, last index fastest.
+/// Calls body(b, h, row, column) for every element, last index fastest. Takes no time where an
+/// extent is 0, however large the others are.
 template <class Body>
 void for_each_index(const Extents& extents, Body&& body) {
+  if (extents[1] == 0 || extents[2] == 0 || extents[3] == 0) return;
   for (Index b = 0; b < extents[0]; ++b)
     for (Index h = 0; h < extents[1]; ++h)
       for (Index row = 0; row < extents[2]; ++row)

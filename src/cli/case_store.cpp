@@ -2,19 +2,17 @@
 
 #include <fmt/core.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
 #include "cli/file_output.hpp"
+#include "cli/saved_json.hpp"
 #include "tensors/safetensors.hpp"
 
 namespace attest::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = SavedJson;
 
+constexpr std::string_view kFormat = "attest-case";
 constexpr int kFormatVersion = 1;
 
 std::uint64_t fnv1a(std::string_view text) {
@@ -82,6 +80,45 @@ Status read_tensors(const tensors::SafetensorsFile& file, properties::Case& into
   return {};
 }
 
+fs::path json_path(const fs::path& folder) {
+  return folder / "case.json";
+}
+fs::path tensor_path(const fs::path& folder) {
+  return folder / "case.safetensors";
+}
+
+Status broken(const fs::path& folder, const std::string& what) {
+  return {StatusCode::io_error, json_path(folder).string() + ": " + what};
+}
+
+/// What case.json says: all but the tensors.
+Result<StoredCase> describe(std::string_view content, const fs::path& folder) {
+  const Json json = parse_saved_json(content, kFormat);
+  if (json.is_null()) return broken(folder, "is not an attest case");
+  if (!json.contains("version") || json["version"] != kFormatVersion)
+    return broken(folder, "has another format version than " + std::to_string(kFormatVersion));
+  ProblemText text;
+  TextError error;
+  const std::string problem = text_member(json, "problem");
+  if (!parse_problem_text(problem, text, error))
+    return broken(folder, "\n" + with_caret(problem, error));
+  if (properties::too_large(text.problem)) return broken(folder, "the problem is too large");
+  StoredCase stored{text_member(json, "kernel"), text.law, 0, {}, {}};
+  stored.value.problem = text.problem;
+  stored.value.tiling = text.tiling;
+  stored.value.values.seed = text.values.seed;
+  properties::becomes_literal(stored.value);
+  return stored;
+}
+
+Result<StoredCase> with_tensors(StoredCase stored, const Result<tensors::SafetensorsFile>& file,
+                                const fs::path& folder) {
+  if (!file.ok()) return file.status();
+  if (Status status = read_tensors(file.value(), stored.value); !status.ok())
+    return broken(folder, status.message());
+  return stored;
+}
+
 }  // namespace
 
 Result<fs::path> save_case(const fs::path& folder, const StoredCase& stored) {
@@ -97,7 +134,7 @@ Result<fs::path> save_case(const fs::path& folder, const StoredCase& stored) {
   fs::create_directories(path, error);
   if (error) return Status{StatusCode::io_error, "cannot create the folder " + path.string()};
 
-  Json json{{"format", "attest-case"},
+  Json json{{"format", kFormat},
             {"version", kFormatVersion},
             {"kernel", stored.kernel},
             {"law", stored.law},
@@ -106,51 +143,33 @@ Result<fs::path> save_case(const fs::path& folder, const StoredCase& stored) {
             {"reason", stored.verdict.reason},
             {"seed", fmt::format("0x{:X}", stored.seed)}};
   if (stored.verdict.witness) json["witness"] = witness_json(*stored.verdict.witness);
-  if (Status status = tensors::write_safetensors(path / "case.safetensors", file); !status.ok())
+  if (Status status = tensors::write_safetensors(tensor_path(path), file); !status.ok())
     return status;
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (Status status = write_file(path / "case.json", text); !status.ok()) return status;
+  if (Status status = write_file(json_path(path), text); !status.ok()) return status;
   return path;
 }
 
 bool is_case_folder(const fs::path& folder) {
   std::error_code ignored;
-  return fs::is_regular_file(folder / "case.json", ignored);
+  return fs::is_regular_file(json_path(folder), ignored);
+}
+
+Result<StoredCase> parse_case(const CaseFiles& files, const fs::path& folder) {
+  Result<StoredCase> described = describe(files.json, folder);
+  if (!described.ok()) return described;
+  return with_tensors(std::move(described).value(),
+                      tensors::parse_safetensors(files.tensors, tensor_path(folder).native()),
+                      folder);
 }
 
 Result<StoredCase> load_case(const fs::path& folder) {
-  const fs::path json_path = folder / "case.json";
-  const auto broken = [&](const std::string& what) {
-    return Status{StatusCode::io_error, json_path.string() + ": " + what};
-  };
-  std::ifstream stream(json_path, std::ios::binary);
-  if (!stream) return broken("cannot be read");
-  std::ostringstream content;
-  content << stream.rdbuf();
-  const Json json = Json::parse(content.str(), nullptr, false);
-  const auto field = [&](const char* name) {
-    return json.is_object() && json.contains(name) && json[name].is_string()
-               ? json[name].get<std::string>()
-               : std::string{};
-  };
-  if (field("format") != "attest-case") return broken("is not an attest case");
-  if (!json.contains("version") || json["version"] != kFormatVersion)
-    return broken("has another format version than " + std::to_string(kFormatVersion));
-
-  ProblemText text;
-  TextError error;
-  const std::string problem = field("problem");
-  if (!parse_problem_text(problem, text, error)) return broken("\n" + with_caret(problem, error));
-  Result<tensors::SafetensorsFile> file = tensors::read_safetensors(folder / "case.safetensors");
-  if (!file.ok()) return file.status();
-  StoredCase stored{field("kernel"), text.law, 0, {}, {}};
-  stored.value.problem = text.problem;
-  stored.value.tiling = text.tiling;
-  stored.value.values.seed = text.values.seed;
-  properties::becomes_literal(stored.value);
-  if (Status status = read_tensors(file.value(), stored.value); !status.ok())
-    return broken(status.message());
-  return stored;
+  const Result<std::string> json = read_saved_text(json_path(folder), kMaxCaseFile);
+  if (!json.ok()) return json.status();
+  Result<StoredCase> described = describe(json.value(), folder);
+  if (!described.ok()) return described;
+  return with_tensors(std::move(described).value(), tensors::read_safetensors(tensor_path(folder)),
+                      folder);
 }
 
 }  // namespace attest::cli

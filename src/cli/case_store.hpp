@@ -2,8 +2,11 @@
 // the case, bit exact).
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "attest/verdict.hpp"
 #include "properties/case.hpp"
@@ -26,6 +29,15 @@ Result<std::filesystem::path> save_case(const std::filesystem::path& folder,
 /// Reads a folder written by save_case. The tensors come from case.safetensors alone, so that a
 /// change of the generators never changes an old case. The verdict is not read back.
 Result<StoredCase> load_case(const std::filesystem::path& folder);
+
+/// The two files of a saved case.
+struct CaseFiles {
+  std::string_view json;
+  std::span<const std::byte> tensors;
+};
+
+/// The same from memory; `folder` is where they are from, for messages.
+Result<StoredCase> parse_case(const CaseFiles& files, const std::filesystem::path& folder);
 
 /// Whether a folder is a saved case.
 bool is_case_folder(const std::filesystem::path& folder);

@@ -57,5 +57,56 @@ TEST_F(SavedCase, CasesThatDifferInOneTensorAreTwoCases) {
   EXPECT_EQ(read_back(other).sink.get(0, 0, 0, 0), 7);
 }
 
+std::string refusal(const std::string& json) {
+  const Result<StoredCase> stored = parse_case({json, {}}, "of");
+  EXPECT_FALSE(stored.ok()) << json;
+  return stored.status().message();
+}
+
+std::string description(const std::string& problem) {
+  return R"({"format": "attest-case", "version": 1, "problem": ")" + problem + R"("})";
+}
+
+TEST(CaseText, IsRefusedWhereItIsNoCase) {
+  const std::string no_case = "of/case.json: is not an attest case";
+  for (const std::string json :
+       {"", "[", "null", "[1]", "{}", R"({"format": 1})", R"({"format": ["attest-case"]})",
+        R"({"format": "attest-world", "version": 1})", "{\"format\": \"attest-case\"} {"})
+    EXPECT_EQ(refusal(json), no_case) << json;
+  const std::string version = "of/case.json: has another format version than 1";
+  EXPECT_EQ(refusal(R"({"format": "attest-case"})"), version);
+  EXPECT_EQ(refusal(R"({"format": "attest-case", "version": "1"})"), version);
+  EXPECT_EQ(refusal(R"({"format": "attest-case", "version": 2})"), version);
+  EXPECT_EQ(refusal(R"({"format": "attest-case", "version": 1, "problem": 3})").substr(0, 15),
+            "of/case.json: \n");
+  EXPECT_EQ(refusal(description("1x1:1x1:1 f32")),
+            "of/case.safetensors: byte 0: the file ends inside the 8 bytes of the header length");
+}
+
+TEST(CaseText, ThatNestsDeeplyTakesNoMemoryForIt) {
+  const std::string brackets(1000, '[');
+  EXPECT_EQ(refusal(R"({"format": "attest-case", "x": )" + brackets),
+            "of/case.json: is not an attest case");
+  // Brackets inside a text are no nesting.
+  EXPECT_EQ(refusal(R"({"format": "attest-case", "x": "\")" + brackets + R"(", "version": 2})"),
+            "of/case.json: has another format version than 1");
+}
+
+TEST(CaseText, OfAProblemThatNobodyCouldRunIsRefusedBeforeItsTensors) {
+  EXPECT_EQ(refusal(description("1x1:1x999999999:1 f32")),
+            "of/case.json: the problem is too large");
+  EXPECT_EQ(refusal(description("1099511627776x1:0x0:1 f32 v=view(k)")),
+            "of/case.json: the problem is too large");
+}
+
+TEST_F(SavedCase, IsRefusedWhereItsFileIsMissingOrTooLarge) {
+  EXPECT_EQ(load_case(folder()).status().message(),
+            (folder() / "case.json: cannot be read").string());
+  write("case.json", "{}");
+  std::filesystem::resize_file(folder() / "case.json", (std::uintmax_t{1} << 26) + 1);
+  EXPECT_EQ(load_case(folder()).status().message(),
+            (folder() / "case.json: is larger than 67108864 bytes").string());
+}
+
 }  // namespace
 }  // namespace attest::cli

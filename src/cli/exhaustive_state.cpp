@@ -3,19 +3,20 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <exception>
 
 #include "cli/file_output.hpp"
 #include "cli/git_id.hpp"
+#include "cli/saved_json.hpp"
 
 namespace attest::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = SavedJson;
 using reference::ElementaryTally;
 using reference::LargestError;
 
+constexpr std::string_view kFormat = "attest-exhaustive";
 constexpr int kFormatVersion = 1;
 
 /// As text, so that every bit comes back.
@@ -51,9 +52,9 @@ ExhaustiveTarget target_of(const Json& json) {
   ExhaustiveTarget target;
   target.name = json.at("target").get<std::string>();
   ElementaryTally& found = target.found;
-  found.arguments = json.at("arguments").get<Index>();
-  found.not_rounded = json.at("not_rounded").get<Index>();
-  found.wrong = json.at("wrong").get<Index>();
+  found.arguments = count_member(json, "arguments");
+  found.not_rounded = count_member(json, "not_rounded");
+  found.wrong = count_member(json, "wrong");
   if (!json.at("first_wrong").is_null())
     found.first_wrong = static_cast<float>(number_of(json.at("first_wrong")));
   found.ulp = largest_of(json.at("ulp"));
@@ -64,28 +65,26 @@ ExhaustiveTarget target_of(const Json& json) {
 
 }  // namespace
 
-Status save_exhaustive(const std::filesystem::path& path, const ExhaustiveState& state) {
+std::string exhaustive_text(const ExhaustiveState& state) {
   Json targets = Json::array();
   for (const ExhaustiveTarget& target : state.targets) targets.push_back(target_json(target));
-  const Json json{{"format", "attest-exhaustive"},
-                  {"version", kFormatVersion},
-                  {"build", ATTEST_GIT_ID},
-                  {"function", state.function},
-                  {"blocks_done", state.blocks_done},
-                  {"seconds", state.seconds},
-                  {"targets", targets}};
-  return write_file(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const Json json{
+      {"format", kFormat},          {"version", kFormatVersion},        {"build", ATTEST_GIT_ID},
+      {"function", state.function}, {"blocks_done", state.blocks_done}, {"seconds", state.seconds},
+      {"targets", targets}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<ExhaustiveState> load_exhaustive(const std::filesystem::path& path) {
+Status save_exhaustive(const std::filesystem::path& path, const ExhaustiveState& state) {
+  return write_file(path, exhaustive_text(state));
+}
+
+Result<ExhaustiveState> parse_exhaustive(std::string_view text, const std::string& name) {
   const auto broken = [&](const std::string& what) {
-    return Status{StatusCode::io_error, path.string() + ": " + what};
+    return Status{StatusCode::io_error, name + ": " + what};
   };
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return broken("cannot be read");
-  const Json json = Json::parse(stream, nullptr, false);
-  if (!json.is_object() || json.value("format", "") != "attest-exhaustive")
-    return broken("is not the state of an exhaustive check");
+  const Json json = parse_saved_json(text, kFormat);
+  if (json.is_null()) return broken("is not the state of an exhaustive check");
   // Only now is it known what the fields mean.
   try {
     if (json.at("version") != kFormatVersion)
@@ -95,13 +94,18 @@ Result<ExhaustiveState> load_exhaustive(const std::filesystem::path& path) {
                     "; this is " ATTEST_GIT_ID "); begin again");
     ExhaustiveState state;
     state.function = json.at("function").get<std::string>();
-    state.blocks_done = json.at("blocks_done").get<Index>();
+    state.blocks_done = count_member(json, "blocks_done");
     state.seconds = json.at("seconds").get<double>();
     for (const Json& target : json.at("targets")) state.targets.push_back(target_of(target));
     return state;
-  } catch (const nlohmann::json::exception& problem) {
+  } catch (const std::exception& problem) {
     return broken(problem.what());
   }
+}
+
+Result<ExhaustiveState> load_exhaustive(const std::filesystem::path& path) {
+  const Result<std::string> text = read_saved_text(path, kMaxStateFile);
+  return text.ok() ? parse_exhaustive(text.value(), path.string()) : text.status();
 }
 
 }  // namespace attest::cli

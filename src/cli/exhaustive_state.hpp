@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attest/status.hpp"
@@ -24,6 +25,12 @@ struct ExhaustiveState {
 
 /// Replaces the file atomically.
 Status save_exhaustive(const std::filesystem::path& path, const ExhaustiveState& state);
+
+/// What save_exhaustive writes.
+std::string exhaustive_text(const ExhaustiveState& state);
+
+/// Reads such a text; `name` is that of its file, for messages.
+Result<ExhaustiveState> parse_exhaustive(std::string_view text, const std::string& name);
 
 /// An error names the file and what is wrong; the file of another build is one.
 Result<ExhaustiveState> load_exhaustive(const std::filesystem::path& path);

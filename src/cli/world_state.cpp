@@ -3,21 +3,25 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <exception>
 
 #include "cli/file_output.hpp"
 #include "cli/git_id.hpp"
+#include "cli/saved_json.hpp"
 
 namespace attest::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = SavedJson;
 using properties::Part;
 using properties::WorldElement;
 using properties::WorldTally;
 
+constexpr std::string_view kFormat = "attest-world";
 constexpr int kFormatVersion = 1;
+
+/// More than any kernel has: a file says their number, which is then allocated.
+constexpr Index kMaxTilings = 1000;
 
 /// As text, for JSON has neither infinities nor NaN, and a reader of hex floats gets every bit.
 Json number_json(double value) {
@@ -48,9 +52,9 @@ std::optional<WorldElement> element_of(const Json& json) {
   if (json.is_null()) return std::nullopt;
   WorldElement element;
   element.part = json.at("part") == "out" ? Part::out : Part::lse;
-  element.pair = json.at("pair").get<Index>();
-  element.column = json.at("column").get<Index>();
-  element.tiling = json.at("tiling").get<std::size_t>();
+  element.pair = count_member(json, "pair");
+  element.column = count_member(json, "column");
+  element.tiling = static_cast<std::size_t>(count_member(json, "tiling", kMaxTilings));
   element.ratio = number_of(json.at("ratio"));
   element.witness = {json.at("part").get<std::string>(),
                      {0, 0, 0},
@@ -84,13 +88,13 @@ WorldKernel kernel_of(const Json& json) {
   WorldKernel kernel;
   kernel.name = json.at("kernel").get<std::string>();
   kernel.version = json.at("version").get<std::string>();
-  kernel.groups_done = json.at("groups_done").get<Index>();
+  kernel.groups_done = count_member(json, "groups_done");
   WorldTally& found = kernel.found;
-  found.outputs = json.at("outputs").get<Index>();
-  found.lse_values = json.at("lse_values").get<Index>();
-  found.violations = json.at("violations").get<Index>();
-  found.undecided = json.at("undecided").get<Index>();
-  found.uninformative = json.at("uninformative").get<Index>();
+  found.outputs = count_member(json, "outputs");
+  found.lse_values = count_member(json, "lse_values");
+  found.violations = count_member(json, "violations");
+  found.undecided = count_member(json, "undecided");
+  found.uninformative = count_member(json, "uninformative");
   found.failure = json.at("failure").get<std::string>();
   found.worst_out = element_of(json.at("worst_out"));
   found.worst_lse = element_of(json.at("worst_lse"));
@@ -104,26 +108,25 @@ std::filesystem::path file_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Status save_world(const std::filesystem::path& folder, const WorldState& state) {
+std::string world_text(const WorldState& state) {
   Json kernels = Json::array();
   for (const WorldKernel& kernel : state.kernels) kernels.push_back(kernel_json(kernel));
-  const Json json{{"format", "attest-world"}, {"version", kFormatVersion},
-                  {"build", ATTEST_GIT_ID},   {"tier", state.tier},
-                  {"keys", state.keys},       {"seconds", state.seconds},
+  const Json json{{"format", kFormat},  {"version", kFormatVersion}, {"build", ATTEST_GIT_ID},
+                  {"tier", state.tier}, {"keys", state.keys},        {"seconds", state.seconds},
                   {"kernels", kernels}};
-  return write_file(file_in(folder),
-                    json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<WorldState> load_world(const std::filesystem::path& folder) {
+Status save_world(const std::filesystem::path& folder, const WorldState& state) {
+  return write_file(file_in(folder), world_text(state));
+}
+
+Result<WorldState> parse_world(std::string_view text, const std::string& name) {
   const auto broken = [&](const std::string& what) {
-    return Status{StatusCode::io_error, file_in(folder).string() + ": " + what};
+    return Status{StatusCode::io_error, name + ": " + what};
   };
-  std::ifstream stream(file_in(folder), std::ios::binary);
-  if (!stream) return broken("cannot be read");
-  const Json json = Json::parse(stream, nullptr, false);
-  if (!json.is_object() || json.value("format", "") != "attest-world")
-    return broken("is not the state of a world");
+  const Json json = parse_saved_json(text, kFormat);
+  if (json.is_null()) return broken("is not the state of a world");
   // Only now is it known what the fields mean.
   try {
     if (json.at("version") != kFormatVersion)
@@ -133,16 +136,22 @@ Result<WorldState> load_world(const std::filesystem::path& folder) {
                     "; this is " ATTEST_GIT_ID "); begin again");
     WorldState state;
     state.tier = json.at("tier").get<std::string>();
-    state.keys = json.at("keys").get<Index>();
+    state.keys = count_member(json, "keys");
     state.seconds = json.at("seconds").get<double>();
     for (const Json& kernel : json.at("kernels")) {
       state.kernels.push_back(kernel_of(kernel));
-      state.kernels.back().tilings.resize(kernel.at("tilings").get<std::size_t>());
+      state.kernels.back().tilings.resize(
+          static_cast<std::size_t>(count_member(kernel, "tilings", kMaxTilings)));
     }
     return state;
-  } catch (const nlohmann::json::exception& problem) {
+  } catch (const std::exception& problem) {
     return broken(problem.what());
   }
+}
+
+Result<WorldState> load_world(const std::filesystem::path& folder) {
+  const Result<std::string> text = read_saved_text(file_in(folder), kMaxStateFile);
+  return text.ok() ? parse_world(text.value(), file_in(folder).string()) : text.status();
 }
 
 }  // namespace attest::cli

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attest/status.hpp"
@@ -27,6 +28,12 @@ struct WorldState {
 
 /// Replaces DIR/world.json atomically.
 Status save_world(const std::filesystem::path& folder, const WorldState& state);
+
+/// What save_world writes.
+std::string world_text(const WorldState& state);
+
+/// Reads such a text; `name` is that of its file, for messages.
+Result<WorldState> parse_world(std::string_view text, const std::string& name);
 
 /// Reads DIR/world.json; the tilings stay empty. An error names the file and what is wrong; the
 /// file of another build is one, since its counts would mix with those of other code.

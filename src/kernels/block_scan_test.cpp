@@ -201,5 +201,15 @@ TYPED_TEST(BlockScanOf, AShapeWhoseSizeOverflowsIsAnError) {
   });
 }
 
+TYPED_TEST(BlockScanOf, AnEmptyShapeWithMoreColumnsThanAProblemMayHaveIsAnError) {
+  expect_error<TypeParam>("more than 2^56 elements", [](auto& scan) {
+    scan.seq_q = scan.seq_kv = 0;
+    scan.head_dim = Index{1} << 57U;
+    scan.q.clear();
+    scan.k.clear();
+    scan.v.clear();
+  });
+}
+
 }  // namespace
 }  // namespace attest::kernels

@@ -237,7 +237,7 @@ TEST_F(MalformedFile, GiantHeaderInASparseFileTakesNoMemory) {
   std::error_code code;
   std::filesystem::resize_file(path, header_bytes + 100, code);
   if (code) GTEST_SKIP() << "no sparse files here: " << code.message();
-  expect_file_error(path, "byte 0: header length 4294967296 is over the limit of 100000000");
+  expect_file_error(path, "byte 0: header length 4294967296 is over the limit of 10000000");
 }
 
 TEST_F(MalformedFile, NewlineInTheFileNameStaysInOneLine) {

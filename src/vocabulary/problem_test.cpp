@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "attest/tensor.hpp"
 #include "test_problem.hpp"
 
 namespace attest {
@@ -30,6 +31,19 @@ TEST(ProblemShape, GivesEveryTensorItsExtentsAndEveryQueryHeadItsKeyHead) {
   const std::vector<Index> key_heads{0, 0, 1, 1, 2, 2};
   for (Index head = 0; head < problem.heads_q; ++head)
     EXPECT_EQ(problem.kv_head(head), key_heads[static_cast<std::size_t>(head)]);
+}
+
+TEST(EveryIndex, TakesNoTimeWhereAnExtentIsZero) {
+  constexpr Index kMany = Index{1} << 50;
+  int calls = 0;
+  const auto count = [&calls](Index, Index, Index, Index) { ++calls; };
+  for_each_index({kMany, 1, 0, 1}, count);
+  for_each_index({1, kMany, kMany, 0}, count);
+  for_each_index({kMany, 0, kMany, kMany}, count);
+  for_each_index({0, kMany, kMany, kMany}, count);
+  EXPECT_EQ(calls, 0);
+  for_each_index({1, 2, 3, 4}, count);
+  EXPECT_EQ(calls, 24);
 }
 
 TEST(ScaleValue, IsTheReciprocalSquareRootOfTheHeadDimByDefault) {

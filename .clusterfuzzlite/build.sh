@@ -1,0 +1,2 @@
+#!/bin/bash -eu
+exec "$SRC/attest/fuzz/build.sh"

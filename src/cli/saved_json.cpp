@@ -1,0 +1,79 @@
+#include "cli/saved_json.hpp"
+
+#include <fstream>
+#include <stdexcept>
+
+namespace attest::cli {
+namespace {
+
+/// Of an element of a kernel of a state: the deepest that there is.
+constexpr int kMostLevels = 8;
+
+/// Looked at before the text is parsed, because each level takes more memory than its bracket.
+bool nests_too_deeply(std::string_view text) {
+  int levels = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '{' || c == '[')) {
+      if (++levels > kMostLevels) return true;
+    } else if (!in_string && (c == '}' || c == ']')) {
+      --levels;
+    }
+  }
+  return false;
+}
+
+/// Drops lists and objects of what is no object at the top: nothing else there is ever read.
+bool is_worth_keeping(int depth, SavedJson::parse_event_t event, SavedJson& /*parsed*/) {
+  return depth > 0 || event != SavedJson::parse_event_t::array_start;
+}
+
+[[noreturn]] void refuse(const char* name) {
+  throw std::out_of_range(std::string(name) + " is out of range");
+}
+
+}  // namespace
+
+Result<std::string> read_saved_text(const std::filesystem::path& path, std::uintmax_t most) {
+  const auto failed = [&](const std::string& what) {
+    return Status{StatusCode::io_error, path.string() + ": " + what};
+  };
+  std::error_code error;
+  // Opening a pipe would wait for its other end.
+  if (!std::filesystem::is_regular_file(path, error)) return failed("cannot be read");
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) return failed("cannot be read");
+  if (size > most) return failed("is larger than " + std::to_string(most) + " bytes");
+  std::string text(static_cast<std::size_t>(size), '\0');
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream.read(text.data(), static_cast<std::streamsize>(size)))
+    return failed("cannot be read");
+  return text;
+}
+
+SavedJson parse_saved_json(std::string_view text, std::string_view format) {
+  if (nests_too_deeply(text)) return nullptr;
+  SavedJson json = SavedJson::parse(text, is_worth_keeping, false);
+  if (!json.is_object() || text_member(json, "format") != format) return nullptr;
+  return json;
+}
+
+std::string text_member(const SavedJson& json, const char* name) {
+  const auto member = json.find(name);
+  return member != json.end() && member->is_string() ? member->get<std::string>() : std::string{};
+}
+
+Index count_member(const SavedJson& json, const char* name, Index most) {
+  const SavedJson& member = json.at(name);
+  if (!member.is_number_unsigned()) refuse(name);
+  const auto count = member.get<std::uint64_t>();
+  if (count > static_cast<std::uint64_t>(most)) refuse(name);
+  return static_cast<Index>(count);
+}
+
+}  // namespace attest::cli
