@@ -46,7 +46,7 @@ set(ARROWS
   "+tests         | (_test[.]cpp|/test_[^/]*[.]hpp)$ | ${tests}"
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
                                             attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
-  "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ \
+  "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ cli/ fuzz/ \
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
