@@ -49,6 +49,23 @@ void draw_large(Draw& draw, Problem& problem) {
     problem.seq_kv = draw.between(100, 300);
 }
 
+/// Cut after it was drawn, so that the same draw gives the same kind of case.
+void keep_small(Case& of) {
+  Problem& problem = of.problem;
+  const bool has_many_columns = problem.head_dim >= 32;  // then few rows, and no more than 40
+  const Index most_heads = has_many_columns ? 1 : 2;
+  const Index group = std::min(problem.heads_q / problem.heads_kv, Index{has_many_columns ? 1 : 3});
+  of.tiling.tile_kv = std::min(of.tiling.tile_kv, Index{4});
+  of.tiling.tile_q = std::min(of.tiling.tile_q, Index{4});
+  problem.batch = std::min(problem.batch, most_heads);
+  problem.heads_kv = std::min(problem.heads_kv, most_heads);
+  problem.heads_q = problem.heads_kv * group;
+  problem.seq_q = std::min(problem.seq_q, Index{has_many_columns ? 2 : 4});
+  problem.seq_kv = std::min(problem.seq_kv, Index{has_many_columns ? 4 : 9});
+  problem.head_dim = std::min(problem.head_dim, Index{has_many_columns ? 40 : 4});
+  problem.head_dim_v = std::min(problem.head_dim_v, Index{4});
+}
+
 void draw_shape(Draw& draw, const CaseLimits& limits, Case& into) {
   constexpr std::array<Index, 8> tiles{2, 1, 3, 4, 4, 5, 8, 16};
   constexpr std::array<Index, 8> dims{1, 2, 2, 3, 4, 5, 8, 16};
@@ -65,6 +82,7 @@ void draw_shape(Draw& draw, const CaseLimits& limits, Case& into) {
   problem.head_dim = draw.one_of<Index>(dims);
   draw_large(draw, problem);
   problem.head_dim_v = draw.chance(70) ? problem.head_dim : draw.one_of<Index>(dims);
+  if (limits.small) keep_small(into);
   problem.dtype = draw.one_of<Dtype>(limits.dtypes);
   if (draw.chance(20)) problem.scale = {false, draw.chance(50) ? 1.0 : 0.3};
   if (!problem.scale.reciprocal_sqrt) problem.scale.value = scale_value(problem);

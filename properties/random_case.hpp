@@ -18,6 +18,7 @@ struct CaseLimits {
   bool mask_bits = true;
   bool lse = true;
   bool reject = true;
+  bool small = false;  ///< few heads, queries, keys and columns: for very many cases a second
   std::vector<Feature> features = {};               ///< none: plain cases only
   const tensors::TensorLibrary* library = nullptr;  ///< null: no real values
 

@@ -39,7 +39,13 @@ struct CheckOptions {
 struct ReplayOptions {
   std::vector<std::string> what;  ///< a kernel, and texts, case folders or folders of such
   std::vector<std::string> tensors;
-  double shrink_time = 0;
+};
+
+struct ShrinkOptions {
+  std::vector<std::string> what;  ///< as replay takes it
+  std::vector<std::string> tensors;
+  double time = 20;  ///< seconds a violation
+  std::string out;   ///< folder for the smaller cases; empty: they are only printed
 };
 
 struct AccuracyOptions {
@@ -86,6 +92,7 @@ struct BenchOptions {
 
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
+int shrink_command(const ShrinkOptions& options);
 int list_command(const std::string& what);
 int doctor_command();
 int accuracy_command(const AccuracyOptions& options);

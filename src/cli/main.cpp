@@ -53,6 +53,17 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
       ->delimiter(',');
 }
 
+void add_shrink(CLI::App& app, ShrinkOptions& options) {
+  CLI::App* const shrink =
+      app.add_subcommand("shrink", "find smaller cases that violate the same law");
+  shrink->add_option("WHAT", options.what, "a kernel, and problem lines or folders of saved cases")
+      ->required();
+  shrink->add_option("--time", options.time, "seconds a violation")->check(CLI::PositiveNumber);
+  shrink->add_option("--out", options.out, "folder to save the smaller cases in");
+  shrink->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
+      ->delimiter(',');
+}
+
 void add_accuracy(CLI::App& app, AccuracyOptions& options) {
   CLI::App* const accuracy =
       app.add_subcommand("accuracy", "the main job: kernels on real tensors, with a report");
@@ -158,6 +169,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   CheckOptions check;
   ReplayOptions replay;
+  ShrinkOptions shrink;
   AccuracyOptions accuracy;
   BoundOptions bound;
   WorldOptions world;
@@ -166,6 +178,7 @@ int main(int argc, char** argv) {
   std::string what;
   add_check(app, check);
   add_replay(app, replay);
+  add_shrink(app, shrink);
   add_accuracy(app, accuracy);
   add_bound(app, bound);
   add_world(app, world);
@@ -192,6 +205,7 @@ int main(int argc, char** argv) {
   const auto run = [&] {
     if (app.got_subcommand("check")) return check_command(check);
     if (app.got_subcommand("replay")) return replay_command(replay);
+    if (app.got_subcommand("shrink")) return shrink_command(shrink);
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
     if (app.got_subcommand("bound")) return bound_command(bound);
     if (app.got_subcommand("world")) return world_command(world);

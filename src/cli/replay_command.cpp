@@ -1,49 +1,12 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <optional>
-
-#include "cli/case_store.hpp"
 #include "cli/case_text.hpp"
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
-#include "cli/inputs.hpp"
+#include "cli/replay_inputs.hpp"
 
 namespace attest::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct Replay {
-  std::string source;  ///< folder of a saved case; empty: a line on the command line
-  std::string kernel;  ///< of a saved case; empty: the one on the command line
-  properties::GivenCase given;
-};
-
-/// A saved case, or every saved case below a folder.
-Result<std::vector<Replay>> load_folder(const fs::path& folder) {
-  std::vector<fs::path> found;
-  if (is_case_folder(folder)) found.push_back(folder);
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error))
-    if (is_case_folder(at->path())) found.push_back(at->path());
-  if (error) return Status{StatusCode::io_error, "cannot read the folder " + folder.string()};
-  if (found.empty()) return Status{StatusCode::io_error, "no saved case below " + folder.string()};
-  std::sort(found.begin(), found.end());
-  std::vector<Replay> replays;
-  for (const fs::path& path : found) {
-    Result<StoredCase> stored = load_case(path);
-    if (!stored.ok()) return stored.status();
-    StoredCase value = std::move(stored).value();
-    replays.push_back({path.string(), value.kernel, {std::move(value.value), value.law}});
-  }
-  return replays;
-}
-
-bool names_kernel(const std::string& argument) {
-  return argument.starts_with("builtin:") || argument.starts_with("mutant:");
-}
 
 struct Tally {
   std::int64_t passed = 0;
@@ -86,45 +49,17 @@ void replay_one(const Kernel& kernel, const properties::Law& law, const properti
 int replay_command(const ReplayOptions& options) {
   const auto library = open_tensors(options.tensors);
   if (!library.ok()) return usage(library.status().message());
-  std::string kernel_name;
-  std::vector<Replay> replays;
-  for (const std::string& argument : options.what) {
-    if (names_kernel(argument)) {
-      if (!kernel_name.empty())
-        return usage(fmt::format("two kernels are named: {}, {}", kernel_name, argument));
-      kernel_name = argument;
-      continue;
-    }
-    std::error_code ignored;
-    if (fs::is_directory(argument, ignored)) {
-      auto loaded = load_folder(argument);
-      if (!loaded.ok()) return usage(loaded.status().message());
-      for (Replay& replay : loaded.value()) replays.push_back(std::move(replay));
-      continue;
-    }
-    auto given = parse_given(argument, library.value().get());
-    if (!given.ok()) return usage(given.status().message());
-    replays.push_back({"", "", std::move(given).value()});
-  }
-  if (replays.empty()) return usage("replay needs a problem line or the folder of a saved case");
+  const auto inputs = load_replay_inputs("replay", options.what, library.value().get());
+  if (!inputs.ok()) return usage(inputs.status().message());
 
   Tally tally;
-  for (const Replay& replay : replays) {
-    const std::string& name = kernel_name.empty() ? replay.kernel : kernel_name;
-    const auto wrong = [&](const std::string& what) {
-      return usage(replay.source.empty() ? what : replay.source + "/case.json: " + what);
-    };
-    if (name.empty()) return wrong("replay of a problem line needs a kernel");
-    const auto kernel = find_kernel(name);
-    if (!kernel.ok()) return wrong(kernel.status().message());
-    if (!replay.given.law.empty()) {
-      const properties::Law* const law = properties::find_law(replay.given.law);
-      if (law == nullptr) return wrong("unknown law '" + replay.given.law + "'");
-      replay_one(*kernel.value(), *law, replay.given.value, tally);
+  for (const ReplayInput& input : inputs.value()) {
+    if (input.law != nullptr) {
+      replay_one(*input.kernel, *input.law, input.value, tally);
       continue;
     }
     for (const properties::Law& law : properties::laws())
-      replay_one(*kernel.value(), law, replay.given.value, tally);
+      replay_one(*input.kernel, law, input.value, tally);
   }
   const bool nothing = tally.passed == 0 && tally.violated == 0;
   const bool open = tally.undecided > 0 || nothing;

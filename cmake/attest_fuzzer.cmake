@@ -1,0 +1,49 @@
+# Fuzz targets. One source, two drivers: an engine (ATTEST_LIBFUZZER or ATTEST_FUZZ_ENGINE), else a
+# main that replays files, so that every build has every target.
+
+set(ATTEST_FUZZ_DIR ${CMAKE_CURRENT_LIST_DIR}/../fuzz)
+
+# attest_fuzzer(NAME SOURCES ... USES ... [CORPUS folder]): the program, and one ctest that runs the
+# corpus (corpus/NAME).
+function(attest_fuzzer name)
+  cmake_parse_arguments(fuzzer "" "CORPUS" "SOURCES;USES" ${ARGN})
+  if(NOT fuzzer_CORPUS)
+    set(fuzzer_CORPUS ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  endif()
+  add_executable(${name} ${fuzzer_SOURCES})
+  target_link_libraries(${name} PRIVATE ${fuzzer_USES} attest_flags)
+  if(ATTEST_FUZZ_ENGINE)
+    target_link_libraries(${name} PRIVATE ${ATTEST_FUZZ_ENGINE})
+    set(replay ${name} -runs=0 ${fuzzer_CORPUS})
+  else()
+    target_sources(${name} PRIVATE ${ATTEST_FUZZ_DIR}/replay_main.cpp)
+    set(replay ${name} ${fuzzer_CORPUS})
+  endif()
+  if(ATTEST_TESTS)
+    add_test(NAME ${name}_corpus COMMAND ${replay})
+    set_tests_properties(${name}_corpus PROPERTIES TIMEOUT 120 LABELS fuzz)
+  endif()
+endfunction()
+
+# attest_add_fuzzer(NAME KERNEL_HEADER header KERNEL_FACTORY function [LAWS laws|merge|backward]
+#                   [SOURCES ...] [USES ...] [CORPUS folder])
+# A fuzz target around a kernel that is linked in. The header declares the function, which returns
+# std::unique_ptr<attest::Kernel> or what becomes one; SOURCES and USES are what it needs.
+function(attest_add_fuzzer name)
+  cmake_parse_arguments(kernel "" "KERNEL_HEADER;KERNEL_FACTORY;LAWS;CORPUS" "SOURCES;USES" ${ARGN})
+  if(NOT kernel_KERNEL_HEADER OR NOT kernel_KERNEL_FACTORY)
+    message(FATAL_ERROR "attest_add_fuzzer(${name}) needs KERNEL_HEADER and KERNEL_FACTORY")
+  endif()
+  if(NOT kernel_LAWS)
+    set(kernel_LAWS laws)
+  endif()
+  if(NOT kernel_CORPUS)
+    set(kernel_CORPUS ${ATTEST_FUZZ_DIR}/corpus/fuzz_${kernel_LAWS})
+  endif()
+  set(linked ${CMAKE_CURRENT_BINARY_DIR}/${name}_linked_kernel.cpp)
+  configure_file(${ATTEST_FUZZ_DIR}/linked_kernel.cpp.in ${linked} @ONLY)
+  attest_fuzzer(${name}
+    SOURCES ${ATTEST_FUZZ_DIR}/fuzz_${kernel_LAWS}.cpp ${linked} ${kernel_SOURCES}
+    USES attest::law_target ${kernel_USES}
+    CORPUS ${kernel_CORPUS})
+endfunction()
