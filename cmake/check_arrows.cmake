@@ -46,7 +46,8 @@ set(ARROWS
   "+tests         | (_test[.]cpp|/test_[^/]*[.]hpp)$ | ${tests}"
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
                                             attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
-  "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ cli/ fuzz/ \
+  "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \
+                                            cli/world_state.hpp cli/exhaustive_state.hpp \
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
@@ -169,6 +170,7 @@ if(SELF_TEST)
   expect(refused  src/cli/main.cpp                "\"properties/generate_rapidcheck.hpp\"")
   expect(refused  fuzz/fuzz_kernels.cpp           "<rapidcheck.h>")
   expect(refused  fuzz/fuzz_kernels.cpp           "SOME_MACRO")
+  expect(refused  fuzz/fuzz_kernels.cpp           "\"cli/commands.hpp\"")
   expect(refused  bench/kernels_bench.cpp         "\"properties/laws.hpp\"")
   expect(refused  bench/oracle_bench.cpp          "<mpfr.h>")
   expect(refused  bench/session.cpp               "<cblas.h>")
@@ -188,6 +190,7 @@ if(SELF_TEST)
   expect(accepted properties/mutants/merges.cpp   "\"kernels/tiled_steps.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")
+  expect(accepted fuzz/fuzz_case_file.cpp         "\"cli/case_store.hpp\"")
   return()
 endif()
 

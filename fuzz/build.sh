@@ -2,7 +2,7 @@
 # Builds every fuzz target in the form of OSS-Fuzz and ClusterFuzzLite: into $OUT, with $CXX,
 # $CXXFLAGS and $LIB_FUZZING_ENGINE, which bring the sanitizers and the engine.
 # Beside a target lie its options, dictionary and seeds; $OUT/lib has the libraries that the machine
-# which runs the targets lacks.
+# which runs the targets lacks. With arguments only these targets.
 cd "$(dirname "$0")/.."
 : "${OUT:?}" "${CXX:?}" "${LIB_FUZZING_ENGINE:?}"
 build=${WORK:-$PWD/build}/oss_fuzz
@@ -13,8 +13,10 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None \
   -DATTEST_TESTS=OFF -DATTEST_WERROR=OFF -DATTEST_FUZZ_ENGINE="$LIB_FUZZING_ENGINE" \
   -DCMAKE_BUILD_RPATH='$ORIGIN/lib' --log-level=WARNING
 
-targets=()
-for source in fuzz/fuzz_*.cpp; do targets+=("$(basename "$source" .cpp)"); done
+targets=("$@")
+if [ $# -eq 0 ]; then
+  for source in fuzz/fuzz_*.cpp; do targets+=("$(basename "$source" .cpp)"); done
+fi
 ninja -C "$build" "${targets[@]}"
 
 mkdir -p "$OUT/lib"
