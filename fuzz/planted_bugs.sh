@@ -59,14 +59,15 @@ one() {
     nice -n "${NICE-10}" "$build/fuzz/$target" -max_total_time="$seconds" -seed="$number" \
     -print_final_stats=1 -artifact_prefix="$work/$number." >"$log" 2>&1 || true
   end=$(date +%s.%N)
-  cpu=$(times | tail -n 1 | sed 's/[hms]/ /g' | awk '{ printf "%.1f", $1 * 60 + $2 + $3 * 60 + $4 }')
+  times >"$work/$number.times" # the second line: user and system, of what ran here
+  cpu=$(sed 's/[ms]/ /g' "$work/$number.times" | awk 'NR == 2 { printf "%.1f", 60 * ($1 + $3) + $2 + $4 }')
+  elapsed=$(echo "$begin $end" | awk '{ printf "%.1f", $2 - $1 }')
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   law=$(sed -n 's/^FOUND \([^:]*\):.*/\1/p' "$log" | head -n 1)
   if [ -z "$law" ]; then
     result="NOT FOUND ($cpu s of processor, $executions executions)"
   else
-    result=$(printf '%.1f s (%s s of processor), %s executions' "$(echo "$end - $begin" | bc)" \
-      "$cpu" "$executions")
+    result="$elapsed s ($cpu s of processor), $executions executions"
     if [ -x "$attest" ] && "$attest" replay "$work/$number.found" >/dev/null; then
       result="NOT REPEATED by attest replay"
     fi
