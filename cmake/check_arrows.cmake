@@ -47,6 +47,7 @@ set(ARROWS
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
                                             attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
   "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \
+                                            cli/case_text.hpp cli/inputs.hpp \
                                             cli/world_state.hpp cli/exhaustive_state.hpp \
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
