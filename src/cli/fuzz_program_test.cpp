@@ -193,7 +193,7 @@ TEST_F(Fuzz, StoredWorstCasesRunFirstInACheck) {
   const Finished without = check_into("without", {});
   EXPECT_EQ(first_problem("usual"), first_problem("named"));
   EXPECT_NE(first_problem("usual"), first_problem("without"));
-  EXPECT_THAT(usual.out, HasSubstr("FAIL bound.out  case 0  "));
+  EXPECT_THAT(usual.out, HasSubstr("FAIL bound.lse  case 0  "));
   EXPECT_EQ(named.exit_code, 1);
   EXPECT_EQ(without.exit_code, 1);
 
