@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "cli/file_output.hpp"
 #include "cli/saved_json.hpp"
 #include "tensors/safetensors.hpp"
@@ -39,6 +42,31 @@ Json witness_json(const Witness& witness) {
           {"want_radius", fmt::format("{}", witness.want.radius)},
           {"error", fmt::format("{}", witness.error)},
           {"bound", fmt::format("{}", witness.bound)}};
+}
+
+Json search_json(const SearchRecord& search) {
+  return {{"ratio", search.ratio},
+          {"evaluation", search.evaluation},
+          {"evaluations", search.evaluations},
+          {"stage", search.stage}};
+}
+
+/// Nothing when something is missing or of another kind.
+std::optional<SearchRecord> read_search(const Json& json) {
+  const auto is = [&](const char* name, auto test) {
+    return json.is_object() && json.contains(name) && (json[name].*test)();
+  };
+  if (!is("ratio", &Json::is_number) || !is("evaluation", &Json::is_number_integer) ||
+      !is("evaluations", &Json::is_number_integer) || !is("stage", &Json::is_string))
+    return std::nullopt;
+  return SearchRecord{json["ratio"], json["evaluation"], json["evaluations"], json["stage"]};
+}
+
+/// As save_case writes it; 0 for what is no such number.
+std::uint64_t read_seed(std::string_view text) {
+  std::uint64_t seed = 0;
+  if (text.starts_with("0x")) std::from_chars(text.data() + 2, text.data() + text.size(), seed, 16);
+  return seed;
 }
 
 /// Whether a tensor has numbers of its own: it exists, and is no view of another one.
@@ -103,7 +131,12 @@ Result<StoredCase> describe(std::string_view content, const fs::path& folder) {
   if (!parse_problem_text(problem, text, error))
     return broken(folder, "\n" + with_caret(problem, error));
   if (properties::too_large(text.problem)) return broken(folder, "the problem is too large");
-  StoredCase stored{text_member(json, "kernel"), text.law, 0, {}, {}};
+  StoredCase stored{
+      text_member(json, "kernel"), text.law, read_seed(text_member(json, "seed")), {}, {}};
+  if (json.contains("search")) {
+    stored.search = read_search(json["search"]);
+    if (!stored.search) return broken(folder, "has no readable 'search'");
+  }
   stored.value.problem = text.problem;
   stored.value.tiling = text.tiling;
   stored.value.values.seed = text.values.seed;
@@ -142,6 +175,7 @@ Result<fs::path> save_case(const fs::path& folder, const StoredCase& stored) {
             {"outcome", to_string(stored.verdict.outcome)},
             {"reason", stored.verdict.reason},
             {"seed", fmt::format("0x{:X}", stored.seed)}};
+  if (stored.search) json["search"] = search_json(*stored.search);
   if (stored.verdict.witness) json["witness"] = witness_json(*stored.verdict.witness);
   if (Status status = tensors::write_safetensors(tensor_path(path), file); !status.ok())
     return status;
@@ -161,6 +195,18 @@ Result<StoredCase> parse_case(const CaseFiles& files, const fs::path& folder) {
   return with_tensors(std::move(described).value(),
                       tensors::parse_safetensors(files.tensors, tensor_path(folder).native()),
                       folder);
+}
+
+Result<std::vector<fs::path>> find_case_folders(const fs::path& folder) {
+  std::vector<fs::path> found;
+  if (is_case_folder(folder)) found.push_back(folder);
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error))
+    if (is_case_folder(at->path())) found.push_back(at->path());
+  if (error) return Status{StatusCode::io_error, "cannot read the folder " + folder.string()};
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 Result<StoredCase> load_case(const fs::path& folder) {

@@ -4,14 +4,24 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attest/verdict.hpp"
 #include "properties/case.hpp"
 
 namespace attest::cli {
+
+/// How a climb found a case.
+struct SearchRecord {
+  double ratio = 0;       ///< error / bound
+  Index evaluation = 0;   ///< by which it was found, counted from 1
+  Index evaluations = 0;  ///< all that were spent, by every run that went on with it
+  std::string stage;
+};
 
 struct StoredCase {
   std::string kernel;
@@ -19,6 +29,7 @@ struct StoredCase {
   std::uint64_t seed = 0;  ///< of the run that found it
   Verdict verdict;
   properties::Case value;
+  std::optional<SearchRecord> search = {};
 };
 
 /// Writes the case below `folder`/ID, where ID is a hash of kernel, law and case; returns that
@@ -41,5 +52,8 @@ Result<StoredCase> parse_case(const CaseFiles& files, const std::filesystem::pat
 
 /// Whether a folder is a saved case.
 bool is_case_folder(const std::filesystem::path& folder);
+
+/// A folder that is a saved case, and every saved case below it, by name.
+Result<std::vector<std::filesystem::path>> find_case_folders(const std::filesystem::path& folder);
 
 }  // namespace attest::cli

@@ -11,6 +11,7 @@
 #include "cli/declares.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
+#include "cli/worst_store.hpp"
 
 namespace attest::cli {
 namespace {
@@ -49,6 +50,13 @@ Result<std::string> render(const std::string& format, const reports::CheckReport
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
+/// The folder that was named, or the usual one if there is one; empty: none.
+std::string worst_folder(const CheckOptions& options, bool only_given) {
+  std::error_code ignored;
+  if (!options.worst.empty() || only_given) return options.worst;
+  return std::filesystem::is_directory(kWorstFolder, ignored) ? kWorstFolder : "";
+}
+
 Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibrary* library) {
   CheckRun run;
   const Result<const Kernel*> kernel = find_kernel(options.kernel);
@@ -75,10 +83,18 @@ Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibr
     for (auto& one : given.value()) run.plan.given.push_back(std::move(one));
   }
   const bool only_given = !run.plan.given.empty();
+  const auto append = [&](std::vector<properties::GivenCase> cases) {
+    for (auto& one : cases) run.plan.given.push_back(std::move(one));
+  };
+  if (const std::string folder = worst_folder(options, only_given); !folder.empty()) {
+    auto worst = stored_cases(folder);
+    if (!worst.ok()) return worst.status();
+    append(std::move(worst).value());
+  }
   if (!only_given) {
     auto stored = hard_cases(library);
     if (!stored.ok()) return stored.status();
-    run.plan.given = std::move(stored).value();
+    append(std::move(stored).value());
   }
   run.plan.drawn_cases = options.cases >= 0 ? options.cases : only_given ? 0 : tier->second;
   run.plan.limits = properties::limits_for(*run.kernel, library);

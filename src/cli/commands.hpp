@@ -34,6 +34,7 @@ struct CheckOptions {
   std::string out;  ///< empty: attest-out/TIME
   std::vector<std::string> formats;
   std::vector<std::string> tensors;
+  std::string worst;  ///< folder of stored worst cases; empty: attest-worst if it exists
 };
 
 struct ReplayOptions {
@@ -76,6 +77,22 @@ struct WorldOptions {
   std::string resume;  ///< folder of an earlier run; empty: begin
 };
 
+struct FuzzOptions {
+  std::string kernel;
+  std::string problem;  ///< only this one; empty: drawn ones
+  bool climb = false;
+  std::optional<double> time;    ///< seconds; neither this nor evaluations: a minute
+  std::int64_t evaluations = 0;  ///< of each law and type; 0: no limit
+  std::string seed = "0x5EED1A77";
+  std::vector<std::string> only;
+  std::vector<std::string> dtypes;  ///< empty: all that the kernel takes
+  std::int64_t max_keys = 16;
+  std::string worst = "attest-worst";
+  double shrink_time = 10;
+  bool compare_random = false;
+  int jobs = 0;
+};
+
 struct BenchOptions {
   std::string filter;  ///< of workloads; empty: all
   std::vector<std::string> kernels;
@@ -98,6 +115,7 @@ int doctor_command();
 int accuracy_command(const AccuracyOptions& options);
 int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
+int fuzz_command(const FuzzOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);
 

@@ -41,6 +41,8 @@ void add_check(CLI::App& app, CheckOptions& options) {
   check->add_option(
       "--format", options.formats,
       "text, jsonl, md or junit, to standard output or as NAME=FILE; may be repeated");
+  check->add_option("--worst", options.worst,
+                    "folder of stored worst cases, which run first (attest-worst if it exists)");
   check->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }
@@ -113,6 +115,35 @@ void add_world(CLI::App& app, WorldOptions& options) {
                     "folder of an interrupted or killed run to go on with");
 }
 
+void add_fuzz(CLI::App& app, FuzzOptions& options) {
+  CLI::App* const fuzz =
+      app.add_subcommand("fuzz", "search for the case with the largest error of a kernel");
+  fuzz->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  fuzz->add_option("PROBLEM", options.problem,
+                   "search values and tiling of this problem only, instead of small ones");
+  fuzz->add_flag("--climb", options.climb,
+                 "maximise error / bound, law by law and type by type, and keep the worst cases");
+  fuzz->add_option("--time", options.time,
+                   "seconds, shared among laws and types (60, unless --evaluations is given)")
+      ->check(CLI::PositiveNumber);
+  fuzz->add_option("--evaluations", options.evaluations, "cases judged for each law and type")
+      ->check(CLI::PositiveNumber);
+  fuzz->add_option("--seed", options.seed, "number or 'random'")->envname("ATTEST_SEED");
+  fuzz->add_option("--only", options.only, "laws, as globs")->delimiter(',');
+  fuzz->add_option("--dtype", options.dtypes, "types of q, k, v; all that the kernel takes if none")
+      ->delimiter(',');
+  fuzz->add_option("--max-keys", options.max_keys, "keys of a drawn problem (16)")
+      ->check(CLI::Range(1, 4096));
+  fuzz->add_option("--worst", options.worst, "store of worst cases (attest-worst)");
+  fuzz->add_option("--shrink-time", options.shrink_time, "seconds for a violation; 0 = off")
+      ->check(CLI::NonNegativeNumber);
+  fuzz->add_flag("--compare-random", options.compare_random,
+                 "then judge equally many random cases, twice: small normal ones, and those of "
+                 "attest check");
+  fuzz->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core; they change no result")
+      ->check(CLI::Range(0, 1024));
+}
+
 void add_exhaustive(CLI::App& bench, ExhaustiveOptions& options) {
   CLI::Option* const function =
       bench.add_option("--exhaustive", options.function,
@@ -173,6 +204,7 @@ int main(int argc, char** argv) {
   AccuracyOptions accuracy;
   BoundOptions bound;
   WorldOptions world;
+  FuzzOptions fuzz;
   BenchOptions bench;
   ExhaustiveOptions exhaustive;
   std::string what;
@@ -182,6 +214,7 @@ int main(int argc, char** argv) {
   add_accuracy(app, accuracy);
   add_bound(app, bound);
   add_world(app, world);
+  add_fuzz(app, fuzz);
   add_bench(app, bench, exhaustive);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
@@ -209,6 +242,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
     if (app.got_subcommand("bound")) return bound_command(bound);
     if (app.got_subcommand("world")) return world_command(world);
+    if (app.got_subcommand("fuzz")) return fuzz_command(fuzz);
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
     if (app.got_subcommand("doctor")) return doctor_command();

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "cli/case_store.hpp"
@@ -20,17 +19,12 @@ struct Given {
 
 /// A saved case, or every saved case below a folder.
 Result<std::vector<Given>> load_folder(const fs::path& folder) {
-  std::vector<fs::path> found;
-  if (is_case_folder(folder)) found.push_back(folder);
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error))
-    if (is_case_folder(at->path())) found.push_back(at->path());
-  if (error) return Status{StatusCode::io_error, "cannot read the folder " + folder.string()};
-  if (found.empty()) return Status{StatusCode::io_error, "no saved case below " + folder.string()};
-  std::sort(found.begin(), found.end());
+  const auto found = find_case_folders(folder);
+  if (!found.ok()) return found.status();
+  if (found.value().empty())
+    return Status{StatusCode::io_error, "no saved case below " + folder.string()};
   std::vector<Given> replays;
-  for (const fs::path& path : found) {
+  for (const fs::path& path : found.value()) {
     Result<StoredCase> stored = load_case(path);
     if (!stored.ok()) return stored.status();
     StoredCase value = std::move(stored).value();
