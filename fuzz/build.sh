@@ -29,5 +29,5 @@ for target in "${targets[@]}"; do
   fi
   # Not the C and C++ runtimes: those of the machine that runs the target fit its loader.
   ldd "$OUT/$target" | awk '$3 ~ /^\// { print $3 }' |
-    grep -Ev '/lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so' | xargs -r -I{} cp -L {} "$OUT/lib"
+    grep -Ev '/lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\+\+)\.so' | xargs -r -I{} cp -L {} "$OUT/lib"
 done
