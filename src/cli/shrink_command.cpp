@@ -43,10 +43,10 @@ Status show(const ReplayInput& input, const properties::Law& law, const properti
   result.problem = problem_of(shrunk.smallest);
   result.verdict = shrunk.verdict;
   fmt::print("{}", render_found_text(result));
-  fmt::print("{}  shrunk  {} tried, {} kept{}\n", values_text(shrunk.smallest), shrunk.tried,
+  fmt::print("{}shrunk     {} tried, {} kept{}\n", values_text(shrunk.smallest), shrunk.tried,
              shrunk.kept, shrunk.finished ? "" : "; the time is over, a smaller case may exist");
-  if (!saved.empty()) fmt::print("  saved   {}\n", saved.string());
-  fmt::print("  replay  {}\n", replay_command_line(kernel, shrunk.smallest, law.name, saved));
+  if (!saved.empty()) fmt::print("saved      {}\n", saved.string());
+  fmt::print("replay     {}\n", replay_command_line(kernel, shrunk.smallest, law.name, saved));
   return {};
 }
 
