@@ -33,8 +33,8 @@ bool is_worth_keeping(int depth, SavedJson::parse_event_t event, SavedJson& /*pa
   return depth > 0 || event != SavedJson::parse_event_t::array_start;
 }
 
-[[noreturn]] void refuse(const char* name) {
-  throw std::out_of_range(std::string(name) + " is out of range");
+[[noreturn]] void refuse(const char* name, const char* why) {
+  throw std::out_of_range(std::string(name) + why);
 }
 
 }  // namespace
@@ -70,9 +70,10 @@ std::string text_member(const SavedJson& json, const char* name) {
 
 Index count_member(const SavedJson& json, const char* name, Index most) {
   const SavedJson& member = json.at(name);
-  if (!member.is_number_unsigned()) refuse(name);
+  if (!member.is_number()) refuse(name, " is of another type");
+  if (!member.is_number_unsigned()) refuse(name, " is out of range");
   const auto count = member.get<std::uint64_t>();
-  if (count > static_cast<std::uint64_t>(most)) refuse(name);
+  if (count > static_cast<std::uint64_t>(most)) refuse(name, " is out of range");
   return static_cast<Index>(count);
 }
 

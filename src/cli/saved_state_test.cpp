@@ -64,9 +64,12 @@ TEST(SavedState, OfAWorldIsRefusedWhereItIsNone) {
 }
 
 TEST(SavedState, OfAWorldWithACountThatIsNoneIsRefused) {
-  for (const std::string count : {"-1", "1e300", "\"3\"", "1000000000", "null", "[3]"})
+  for (const std::string count : {"-1", "1e300", "1000000000"})
     EXPECT_EQ(refusal(changed_world("\"tilings\": 3", "\"tilings\": " + count)),
               "world.json: tilings is out of range");
+  for (const std::string other : {"\"3\"", "null", "[3]"})
+    EXPECT_EQ(refusal(changed_world("\"tilings\": 3", "\"tilings\": " + other)),
+              "world.json: tilings is of another type");
   EXPECT_EQ(refusal(changed_world("\"pair\": 5", "\"pair\": -5")),
             "world.json: pair is out of range");
   EXPECT_EQ(refusal(changed_world("\"outputs\": 11", "\"outputs\": 18446744073709551615")),
