@@ -6,6 +6,7 @@
 // other ones are declared and decoded, and what was not declared is refused.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -39,13 +40,15 @@ Result<NormalisedRow<Real>> decode_part(const NormalisedRow<Real>& part, const P
   return natural;
 }
 
-/// The way out: the declared lse for an empty part, with an output of 0.
+/// The way out: the declared lse for an empty part, with an output of 0. A part with keys keeps a
+/// finite lse, the largest or lowest number where that of base two is beyond: it is not empty.
 template <std::floating_point Real>
 NormalisedRow<Real> encode_part(NormalisedRow<Real> natural, const PartForm& form) {
   if (natural.is_identity())
     natural.lse = static_cast<Real>(form.empty_lse);
   else if (form.base_two)
-    natural.lse *= std::numbers::log2e_v<Real>;
+    natural.lse = std::clamp(natural.lse * std::numbers::log2e_v<Real>,
+                             std::numeric_limits<Real>::lowest(), std::numeric_limits<Real>::max());
   return natural;
 }
 

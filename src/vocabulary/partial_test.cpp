@@ -56,6 +56,19 @@ TEST(Parts, BaseTwoIsConvertedOnTheWayInAndOut) {
   EXPECT_LE(std::abs(joined.value().lse - 4), 5 * 4 * 0x1p-53);
 }
 
+TEST(Parts, APartWithKeysIsNoEmptyOneBecauseItsLseOfBaseTwoIsBeyondTheNumbers) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const PartForm form{.base_two = true};
+  for (const float lse : {-kLargest, kLargest}) {
+    const NormalisedRow<float> encoded = encode_part<float>({lse, {7}}, form);
+    EXPECT_EQ(encoded.lse, lse);
+    const Result<NormalisedRow<float>> back = decode_part(encoded, form);
+    ASSERT_TRUE(back.ok());
+    EXPECT_FALSE(back.value().is_identity());
+    EXPECT_EQ(back.value().output, std::vector<float>{7});
+  }
+}
+
 TEST(Parts, WhatIsDecodedIsEncodedAgain) {
   const PartForm form{.empty_lse = kInfinity};
   const Result<Row> empty = decode_part<double>({kInfinity, {kNan}}, form);
