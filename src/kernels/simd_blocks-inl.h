@@ -13,7 +13,6 @@
 #endif
 
 #include <cstdint>
-#include <type_traits>
 
 #include "attest/status.hpp"
 #include "hwy/highway.h"
@@ -87,27 +86,22 @@ inline constexpr Index kValuesAhead = 12;
 /// The same for rows that are read where they are stored, from far away.
 inline constexpr Index kStoredAhead = 16;
 
-/// Rows of values that lie side by side.
-template <class Real>
-struct PackedValues {
+/// Rows of values at equal distances, with whole vectors of columns: packed ones side by side, or
+/// where they are stored.
+template <class Real, bool is_packed>
+struct ValueRows {
+  static constexpr bool packed = is_packed;
   const Real* first;
   Index pitch;
 
   const Real* row(Index key) const { return first + key * pitch; }
-  PackedValues from(Index key) const { return {row(key), pitch}; }
-  PackedValues at_column(Index column) const { return {first + column, pitch}; }
+  ValueRows from(Index key) const { return {row(key), pitch}; }
+  ValueRows at_column(Index column) const { return {first + column, pitch}; }
 };
-
-/// Rows of values where they are stored, with whole vectors of columns.
 template <class Real>
-struct StoredValues {
-  const Real* first;
-  Index pitch;
-
-  const Real* row(Index key) const { return first + key * pitch; }
-  StoredValues from(Index key) const { return {row(key), pitch}; }
-  StoredValues at_column(Index column) const { return {first + column, pitch}; }
-};
+using PackedValues = ValueRows<Real, true>;
+template <class Real>
+using StoredValues = ValueRows<Real, false>;
 
 /// Begins to fetch what lies so many elements behind, where an array may have ended.
 template <class Real>
@@ -150,7 +144,7 @@ HWY_NOINLINE void add_values(const ValueBlock<Real, Values>& block) {
     Vec<Real> columns[vectors];
     ATTEST_UNROLLED
     for (int v = 0; v < vectors; ++v) columns[v] = hn::LoadU(d, values + v * kLanes<Real>);
-    if constexpr (std::is_same_v<Values, PackedValues<Real>>) {
+    if constexpr (Values::packed) {
       // V of a tile may be larger than the first cache.
       ATTEST_UNROLLED
       for (int v = 0; v < vectors; ++v)

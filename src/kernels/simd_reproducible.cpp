@@ -44,7 +44,8 @@ class ReproducibleKernel : public Kernel {
     if (Status status = check_call(description_.capabilities, problem, tiling, views); !status.ok())
       return status;
     if (Status status = reject_all_masked(problem); !status.ok()) return status;
-    return pass_(target_, {problem, tiling, views, true});
+    return pass_(target_,
+                 {.problem = problem, .tiling = tiling, .views = views, .one_order = true});
   }
 
  protected:

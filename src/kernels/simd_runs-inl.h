@@ -47,6 +47,19 @@ class RowRuns {
   std::size_t count_ = 0;
 };
 
+template <class Real>
+using PanelRows = std::array<const Real*, static_cast<std::size_t>(kPanelKeys<Real>)>;
+
+/// Rows of the panel that begins at key `begin`, up to `end`; the rest of `rows` stays as it is.
+template <class Real>
+void find_rows(const RowRuns<Real>& runs, Index begin, Index end, PanelRows<Real>& rows) {
+  for (const RowRun<Real>& run : runs.all()) {
+    const RowRun<Real> part = run.within({begin, std::min(begin + kPanelKeys<Real>, end)});
+    for (Index key = part.begin; key < part.end; ++key)
+      rows[static_cast<std::size_t>(key - begin)] = part.row(key);
+  }
+}
+
 }  // namespace attest::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

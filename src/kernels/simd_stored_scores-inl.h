@@ -96,9 +96,6 @@ void score_runs_of_few(const StripScores<Real>& strip, const RowRuns<Real>& runs
   for (const RowRun<Real>& run : runs.all()) score_run(run.within(keys));
 }
 
-template <class Real>
-using PanelRows = std::array<const Real*, static_cast<std::size_t>(kPanelKeys<Real>)>;
-
 /// Scores of one panel of keys, whose rows are turned in registers. The same operations on the same
 /// numbers as score_panel. Begins to fetch the rows of `next`.
 template <int rows, class Real>
@@ -154,16 +151,6 @@ HWY_INLINE void copy_row(const Real* HWY_RESTRICT row, Index columns, Real* HWY_
   for (; c + kLanes<Real> <= columns; c += kLanes<Real>)
     hn::Store(hn::LoadU(d, row + c), d, to + c);
   for (; c < columns; ++c) to[c] = row[c];
-}
-
-/// Those of a panel that begins at `begin`; the rest stays as it is.
-template <class Real>
-void find_rows(const RowRuns<Real>& runs, Index begin, Index end, PanelRows<Real>& rows) {
-  for (const RowRun<Real>& run : runs.all()) {
-    const RowRun<Real> part = run.within({begin, std::min(begin + kPanelKeys<Real>, end)});
-    for (Index key = part.begin; key < part.end; ++key)
-      rows[static_cast<std::size_t>(key - begin)] = part.row(key);
-  }
 }
 
 /// Rows are copied in the order of memory, and turned when they are near: while one panel is, the

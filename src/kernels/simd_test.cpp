@@ -34,7 +34,11 @@ TEST(Simd, EveryTargetIsAKernelAndRunsWhenItIsAskedFor) {
       const std::int64_t target = find_target(name).value();
       std::int64_t ran_on = 0;
       const ForwardViews views = one.views();
-      EXPECT_TRUE(simd_forward(target, {one.problem, one.tiling, views, false, &ran_on}).ok());
+      EXPECT_TRUE(
+          simd_forward(
+              target,
+              {.problem = one.problem, .tiling = one.tiling, .views = views, .ran_on = &ran_on})
+              .ok());
       EXPECT_EQ(ran_on, target) << name;
     }
   }

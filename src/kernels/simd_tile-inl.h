@@ -170,10 +170,7 @@ class TilePacker {
   /// For one strip: what can be read where it is stored is not copied.
   KeyTile<Real> stored(Index b, Index kv_head, const KeyRange& keys) {
     KeyTile<Real> tile{keys};
-    if (rows_.reads_keys_in_place())
-      rows_.find_keys(b, kv_head, keys, k_runs_);
-    else
-      copy_keys(b, kv_head, keys);
+    find_keys(b, kv_head, keys);
     tile.k_runs = &k_runs_;
     if (!rows_.reads_values_in_place()) {
       pack_v(b, kv_head, tile);
@@ -185,7 +182,9 @@ class TilePacker {
   }
 
  private:
-  void copy_keys(Index b, Index kv_head, const KeyRange& keys) {
+  /// Where they are stored, or copies.
+  void find_keys(Index b, Index kv_head, const KeyRange& keys) {
+    if (rows_.reads_keys_in_place()) return rows_.find_keys(b, kv_head, keys, k_runs_);
     const Index count = keys.end - keys.begin;
     for (Index at = 0; at < count; ++at)
       rows_.key(b, kv_head, keys.begin + at, copies_ + at * row_pitch_);
@@ -193,17 +192,12 @@ class TilePacker {
     k_runs_.add({copies_, row_pitch_, 0, count});
   }
   /// Rows of the first panel of a range, of zeros behind the keys.
-  auto panel_rows(Index b, Index kv_head, KeyRange keys) {
+  PanelRows<Real> panel_rows(Index b, Index kv_head, KeyRange keys) {
     keys.end = std::min(keys.end, keys.begin + kPanelKeys<Real>);
-    std::array<const Real*, static_cast<std::size_t>(kPanelKeys<Real>)> rows;
+    find_keys(b, kv_head, keys);
+    PanelRows<Real> rows;
     rows.fill(zeros_);
-    if (rows_.reads_keys_in_place())
-      rows_.find_keys(b, kv_head, keys, k_runs_);
-    else
-      copy_keys(b, kv_head, keys);
-    for (const RowRun<Real>& run : k_runs_.all())
-      for (Index at = run.begin; at < run.end; ++at)
-        rows[static_cast<std::size_t>(at)] = run.row(at);
+    find_rows(k_runs_, 0, keys.end - keys.begin, rows);
     return rows;
   }
   void pack_v(Index b, Index kv_head, KeyTile<Real>& tile) {
@@ -219,6 +213,7 @@ class TilePacker {
     tile.v = v;
     tile.finite = hn::AllTrue(d, hn::Eq(not_finite, hn::Zero(d)));
   }
+
   KeyRows<Real>& rows_;
   Scratch<Real>& scratch_;
   Index columns_;
