@@ -1,8 +1,6 @@
 # Fuzz targets. One source, two drivers: an engine (ATTEST_LIBFUZZER or ATTEST_FUZZ_ENGINE), else a
 # main that replays files, so that every build has every target.
 
-set(ATTEST_FUZZ_DIR ${CMAKE_CURRENT_LIST_DIR}/../fuzz)
-
 # attest_fuzzer(NAME SOURCES ... USES ... [CORPUS folder]): the program, and one ctest that runs the
 # corpus (corpus/NAME).
 function(attest_fuzzer name)
@@ -12,11 +10,19 @@ function(attest_fuzzer name)
   endif()
   add_executable(${name} ${fuzzer_SOURCES})
   target_link_libraries(${name} PRIVATE ${fuzzer_USES} attest_flags)
+  # The folders of attest have these flags anyway; a target of another project has them from here.
+  if(ATTEST_SANITIZE)
+    target_compile_options(${name} PRIVATE -fsanitize=${ATTEST_SANITIZE})
+    target_link_options(${name} PRIVATE -fsanitize=${ATTEST_SANITIZE})
+  endif()
+  if(ATTEST_LIBFUZZER)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   if(ATTEST_FUZZ_ENGINE)
     target_link_libraries(${name} PRIVATE ${ATTEST_FUZZ_ENGINE})
     set(replay ${name} -runs=0 ${fuzzer_CORPUS})
   else()
-    target_sources(${name} PRIVATE ${ATTEST_FUZZ_DIR}/replay_main.cpp)
+    target_sources(${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz/replay_main.cpp)
     set(replay ${name} ${fuzzer_CORPUS})
   endif()
   if(ATTEST_TESTS)
@@ -38,12 +44,12 @@ function(attest_add_fuzzer name)
     set(kernel_LAWS laws)
   endif()
   if(NOT kernel_CORPUS)
-    set(kernel_CORPUS ${ATTEST_FUZZ_DIR}/corpus/fuzz_${kernel_LAWS})
+    set(kernel_CORPUS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz/corpus/fuzz_${kernel_LAWS})
   endif()
   set(linked ${CMAKE_CURRENT_BINARY_DIR}/${name}_linked_kernel.cpp)
-  configure_file(${ATTEST_FUZZ_DIR}/linked_kernel.cpp.in ${linked} @ONLY)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz/linked_kernel.cpp.in ${linked} @ONLY)
   attest_fuzzer(${name}
-    SOURCES ${ATTEST_FUZZ_DIR}/fuzz_${kernel_LAWS}.cpp ${linked} ${kernel_SOURCES}
+    SOURCES ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz/fuzz_${kernel_LAWS}.cpp ${linked} ${kernel_SOURCES}
     USES attest::law_target ${kernel_USES}
     CORPUS ${kernel_CORPUS})
 endfunction()

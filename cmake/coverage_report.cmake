@@ -60,6 +60,6 @@ message("pages: ${BINARY_DIR}/html/index.html")
 
 if(tests_failed)
   message(FATAL_ERROR "tests failed, so these numbers are not those of the tests")
-elseif(coverage_lines LESS least_lines)
+elseif(NOT coverage_lines GREATER_EQUAL least_lines)
   message(FATAL_ERROR "lines of ${judged}: ${coverage_lines} %, less than ${least_lines} %")
 endif()

@@ -30,7 +30,7 @@ set(ATTEST_FUZZ_ENGINE "" CACHE STRING
 if(ATTEST_LIBFUZZER)
   # Coverage feedback from every room.
   add_compile_options(-fsanitize=fuzzer-no-link)
-  set(ATTEST_FUZZ_ENGINE -fsanitize=fuzzer)
+  set(ATTEST_FUZZ_ENGINE -fsanitize=fuzzer CACHE STRING "" FORCE)
 endif()
 if(ATTEST_COVERAGE)
   include(coverage)

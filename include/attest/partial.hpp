@@ -46,7 +46,7 @@ template <std::floating_point Real>
 NormalisedRow<Real> encode_part(NormalisedRow<Real> natural, const PartForm& form) {
   if (natural.is_identity())
     natural.lse = static_cast<Real>(form.empty_lse);
-  else if (form.base_two)
+  else if (form.base_two && std::isfinite(natural.lse))
     natural.lse = std::clamp(natural.lse * std::numbers::log2e_v<Real>,
                              std::numeric_limits<Real>::lowest(), std::numeric_limits<Real>::max());
   return natural;

@@ -48,6 +48,11 @@ std::string replay_command_line(const Kernel& kernel, const properties::Case& of
   return fmt::format("attest replay {} {}", kernel.description().name, shell_quoted(line));
 }
 
+std::string problem_text(const properties::Case& of) {
+  const bool is_literal = of.values.kind == ValueRecipe::Kind::literal;
+  return minimal_text({of.problem, of.tiling, is_literal ? ValueRecipe{} : of.values, {}});
+}
+
 std::string values_text(const properties::Case& of) {
   std::string text;
   for (const properties::CaseTensor& tensor : properties::case_tensors()) {

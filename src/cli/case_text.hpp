@@ -17,6 +17,9 @@ std::string shell_quoted(const std::string& text);
 std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
                                 std::string_view law, const std::filesystem::path& saved);
 
+/// The problem of a case, without the numbers of its tensors.
+std::string problem_text(const properties::Case& of);
+
 /// Every tensor of the case in decimal and hex floats, one line a tensor.
 std::string values_text(const properties::Case& of);
 

@@ -83,9 +83,7 @@ class Session {
     result.law = checked.law->name;
     result.number = checked.number;
     // Literal values belong into the replay line; a problem is recognised by its shape.
-    ProblemText text = properties::to_text(of);
-    if (text.values.kind == ValueRecipe::Kind::literal) text.values = {};
-    result.problem = minimal_text(text);
+    result.problem = problem_text(of);
     result.verdict = verdict;
     result.seconds = checked.seconds;
     result.seed = run_.plan.seed;

@@ -20,9 +20,7 @@ void replay_one(const Kernel& kernel, const properties::Law& law, const properti
                 Tally& tally) {
   reports::CaseResult result;
   result.law = law.name;
-  ProblemText text = properties::to_text(on);
-  if (text.values.kind == ValueRecipe::Kind::literal) text.values = {};
-  result.problem = minimal_text(text);
+  result.problem = problem_text(on);
   result.verdict = properties::check_case(kernel, law, on);
   const Outcome outcome = result.verdict.outcome;
   if (is_violation(outcome)) {

@@ -15,9 +15,10 @@ namespace attest::cli {
 
 using SavedJson = nlohmann::ordered_json;
 
-/// Of a file in bytes. A case has its problem in one line, which may list a mask bit by bit; a
-/// state of a run has a few numbers a kernel.
-inline constexpr std::uintmax_t kMaxCaseFile = std::uintmax_t{1} << 26;
+/// Of a file in bytes; a list of short numbers takes some 17 times as much memory. A case has its
+/// problem in one line, which may list a mask bit by bit; a state of a run has a few numbers a
+/// kernel.
+inline constexpr std::uintmax_t kMaxCaseFile = std::uintmax_t{1} << 23;
 inline constexpr std::uintmax_t kMaxStateFile = std::uintmax_t{1} << 20;
 
 /// The bytes of a regular file; an error where it cannot be read or is larger than `most`.

@@ -17,14 +17,9 @@ struct Tally {
   std::int64_t shrunk = 0;
   std::int64_t passed = 0;
   std::int64_t undecided = 0;
+  std::int64_t skipped = 0;
   bool crashed = false;
 };
-
-std::string problem_of(const properties::Case& of) {
-  ProblemText text = properties::to_text(of);
-  if (text.values.kind == ValueRecipe::Kind::literal) text.values = {};
-  return minimal_text(text);
-}
 
 /// Prints the smallest case that was found and saves it where that is asked for.
 Status show(const ReplayInput& input, const properties::Law& law, const properties::Shrunk& shrunk,
@@ -40,7 +35,7 @@ Status show(const ReplayInput& input, const properties::Law& law, const properti
   }
   reports::CaseResult result;
   result.law = law.name;
-  result.problem = problem_of(shrunk.smallest);
+  result.problem = problem_text(shrunk.smallest);
   result.verdict = shrunk.verdict;
   fmt::print("{}", render_found_text(result));
   fmt::print("{}shrunk     {} tried, {} kept{}\n", values_text(shrunk.smallest), shrunk.tried,
@@ -54,11 +49,13 @@ Status shrink_one(const ReplayInput& input, const properties::Law& law,
                   const ShrinkOptions& options, Tally& tally) {
   const Verdict verdict = properties::check_case(*input.kernel, law, input.value);
   if (!is_violation(verdict.outcome)) {
-    ++(verdict.outcome == Outcome::ok ? tally.passed : tally.undecided);
+    ++(verdict.outcome == Outcome::ok        ? tally.passed
+       : verdict.outcome == Outcome::skipped ? tally.skipped
+                                             : tally.undecided);
     // Of every law, those that hold are no news.
     if (input.law != nullptr)
       fmt::print("{:<9} {:<30} nothing to shrink: the law is not violated  {}\n",
-                 to_string(verdict.outcome), law.name, problem_of(input.value));
+                 to_string(verdict.outcome), law.name, problem_text(input.value));
     return {};
   }
   const properties::Shrunk shrunk =
@@ -83,12 +80,13 @@ int shrink_command(const ShrinkOptions& options) {
       if (const Status status = shrink_one(input, law, options, tally); !status.ok())
         return usage(status.message());
     }
-  const bool open = tally.undecided > 0 && tally.passed == 0;
-  fmt::print("{}  {} shrunk  {} passed  {} undecided or skipped\n",
+  const bool nothing = tally.passed == 0 && tally.shrunk == 0;
+  const bool open = tally.undecided > 0 || nothing;
+  fmt::print("{}  {} shrunk  {} passed  {} undecided  {} skipped\n",
              tally.shrunk > 0 ? "FAILED"
              : open           ? "UNDECIDED"
                               : "PASSED",
-             tally.shrunk, tally.passed, tally.undecided);
+             tally.shrunk, tally.passed, tally.undecided, tally.skipped);
   if (tally.crashed) return kernel_crashed;
   if (tally.shrunk > 0) return violation;
   return open ? undecided : all_good;
