@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "cli/case_store.hpp"
 #include "cli/case_text.hpp"
@@ -61,14 +62,11 @@ void save_running() {
   save(found, Verdict::of(Outcome::crash, "a sanitizer stopped it"));
 }
 
-/// A violation must repeat, judged by both oracles, before it is one.
+/// A violation is confirmed by both oracles, a pass is not.
 Verdict judged(const fuzz::CaseInput& input) {
   Verdict verdict = properties::check_once(*input.kernel, *input.law, input.value);
   if (!is_violation(verdict.outcome)) return verdict;
-  Verdict again = properties::check_case(*input.kernel, *input.law, input.value);
-  if (is_violation(again.outcome) || again.outcome == Outcome::unproven) return again;
-  verdict.outcome = Outcome::flaky;
-  return verdict;
+  return properties::confirm(*input.kernel, *input.law, input.value, std::move(verdict));
 }
 
 std::size_t raw_mutation(std::uint8_t* data, std::size_t size, std::size_t max_size) {

@@ -6,16 +6,10 @@
 #include <string>
 
 #include "cli/test_program.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::cli {
 namespace {
-
-properties::Case made(const std::string& line) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
-  return properties::make_case(text, nullptr).value();
-}
 
 class SavedCase : public ProgramTest {
  protected:
@@ -38,7 +32,7 @@ TEST_F(SavedCase, KeepsEveryTensorOfEveryType) {
         "1x1:2x3:2 e4m3 descale=2;0.5;4 mask=add:0,-inf,1/0,0,2 vals=normal:3",
         "1x1:2x3:2 e5m2 mask=doc:0,1/0,1,1 vals=normal:3"}) {
     SCOPED_TRACE(line);
-    const properties::Case value = made(line);
+    const properties::Case value = properties::case_of(line);
     const properties::Case back = read_back(value);
     EXPECT_EQ(back.problem, value.problem);
     EXPECT_EQ(back.tiling, value.tiling);
@@ -51,8 +45,10 @@ TEST_F(SavedCase, KeepsEveryTensorOfEveryType) {
 }
 
 TEST_F(SavedCase, CasesThatDifferInOneTensorAreTwoCases) {
-  const properties::Case one = made("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=6");
-  const properties::Case other = made("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=7");
+  const properties::Case one =
+      properties::case_of("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=6");
+  const properties::Case other =
+      properties::case_of("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=7");
   EXPECT_EQ(read_back(one).sink.get(0, 0, 0, 0), 6);
   EXPECT_EQ(read_back(other).sink.get(0, 0, 0, 0), 7);
 }
