@@ -90,18 +90,62 @@ TEST(CaseText, ThatNestsDeeplyTakesNoMemoryForIt) {
 
 TEST(CaseText, OfAProblemThatNobodyCouldRunIsRefusedBeforeItsTensors) {
   EXPECT_EQ(refusal(description("1x1:1x999999999:1 f32")),
-            "of/case.json: the problem is too large");
+            "of/case.json: problem too large: a tensor has more than 2^28 elements");
   EXPECT_EQ(refusal(description("1099511627776x1:0x0:1 f32 v=view(k)")),
-            "of/case.json: the problem is too large");
+            "of/case.json: problem too large: a tensor has more than 2^28 elements");
+}
+
+std::string search_of(const std::string& evaluation, const std::string& evaluations) {
+  return R"({"format": "attest-case", "version": 1, "problem": "1x1:1x1:1 f32", "search": )"
+         R"({"ratio": 0.5, "evaluation": )" +
+         evaluation + R"(, "evaluations": )" + evaluations +
+         R"(, "stage": "moves", "among": "at most 16 keys"}})";
+}
+
+/// As far as the tensors, which are missing.
+const std::string kReadable =
+    "of/case.safetensors: byte 0: the file ends inside the 8 bytes of the header length";
+
+TEST(CaseText, CountsOfASearchAreCounts) {
+  EXPECT_EQ(refusal(search_of("3", "7")), kReadable);
+  EXPECT_EQ(refusal(search_of("7", "7")), kReadable);
+  const std::string search = "of/case.json: search: ";
+  EXPECT_EQ(refusal(search_of("8", "7")), search + "evaluation is out of range");
+  EXPECT_EQ(refusal(search_of("-1", "7")), search + "evaluation is out of range");
+  EXPECT_EQ(refusal(search_of("1", "-7")), search + "evaluations is out of range");
+  EXPECT_EQ(refusal(search_of("1", "9223372036854775808")), search + "evaluations is out of range");
+  EXPECT_EQ(refusal(search_of("1", "1e3")), search + "evaluations is out of range");
+  EXPECT_EQ(refusal(search_of("1", "\"7\"")), search + "evaluations is of another type");
+}
+
+TEST(CaseText, ASearchThatLacksSomethingIsRefused) {
+  const std::string whole = search_of("3", "7");
+  for (const std::string member : {"ratio", "evaluation", "evaluations", "stage", "among"}) {
+    std::string lacks = whole;
+    lacks.replace(lacks.find('"' + member + '"'), member.size() + 2, "\"other\"");
+    EXPECT_EQ(refusal(lacks).find("of/case.json: search: "), 0U) << lacks;
+  }
+  for (const std::string ratio : {"-0.5", "null", "\"0.5\"", "[0.5]"}) {
+    std::string other = whole;
+    other.replace(other.find("0.5"), 3, ratio);
+    EXPECT_EQ(refusal(other).find("of/case.json: search: ratio is "), 0U) << other;
+  }
+  for (const std::string search : {"3", "null", "[]", "{}"})
+    EXPECT_EQ(refusal(R"({"format": "attest-case", "version": 1, "problem": "1x1:1x1:1 f32", )"
+                      R"("search": )" +
+                      search + "}")
+                  .find("of/case.json: search: "),
+              0U)
+        << search;
 }
 
 TEST_F(SavedCase, IsRefusedWhereItsFileIsMissingOrTooLarge) {
   EXPECT_EQ(load_case(folder()).status().message(),
             (folder() / "case.json: cannot be read").string());
   write("case.json", "{}");
-  std::filesystem::resize_file(folder() / "case.json", (std::uintmax_t{1} << 26) + 1);
+  std::filesystem::resize_file(folder() / "case.json", (std::uintmax_t{1} << 23) + 1);
   EXPECT_EQ(load_case(folder()).status().message(),
-            (folder() / "case.json: is larger than 67108864 bytes").string());
+            (folder() / "case.json: is larger than 8388608 bytes").string());
 }
 
 }  // namespace
