@@ -34,15 +34,16 @@ every_has() {
   [ "$found" -eq "$2" ] || fail "$found commands of $1 have $3, not $2"
 }
 
-configure plain -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=-fsyntax-only
+configure plain -DCMAKE_BUILD_TYPE=Debug
 # fuzz_merge.cpp, the linked kernel, the kernel, and the main that replays files; then the link.
 every_has plain 4 ' -c '
 every_has plain 1 '-o fuzz_mine'
-every_has plain 1 'fuzz/replay_main.cpp'
+every_has plain 1 'replay_main.cpp.o -c '
 for source in kernel.cpp fuzz_mine_linked_kernel.cpp fuzz_merge.cpp replay_main.cpp; do
   command=$(own_commands plain | grep -F "/$source.o " | head -n 1)
   [ -n "$command" ] || fail "$source is not compiled"
-  (cd "$work/plain" && sh -c "$command") || fail "$source does not compile"
+  # Only looked at: objects would take ten times as long.
+  (cd "$work/plain" && sh -c "$command -fsyntax-only") || fail "$source does not compile"
 done
 
 configure engine -DATTEST_LIBFUZZER=ON -DATTEST_SANITIZE=address,undefined
