@@ -88,8 +88,7 @@ TEST_P(EveryMove, ChangesTheCaseAndKeepsItValidInEveryType) {
 
 /// One number of each tensor, all of them zero, and one key: most moves have nothing to change.
 TEST_P(EveryMove, LeavesTheCaseAloneWhereItDoesNotApply) {
-  const std::set<std::string> always_apply{"gaussian_one", "gaussian_some", "ulp_step",
-                                           "sign_flip"};
+  const std::set<std::string> always_apply{"gaussian_one", "ulp_step", "sign_flip"};
   SeededDraw draw(3);
   const Case one_key = case_of("1x1:1x1:1 f32 tile=1 vals=lit:0;0;0");
   int refused = 0;
