@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "kernels/kernels.hpp"
+#include "kernels/registry.hpp"
 
 namespace attest::fuzz {
 namespace {
@@ -21,7 +21,7 @@ class PlantedUndefined : public Kernel {
   }
 
  private:
-  std::unique_ptr<Kernel> inner_ = kernels::make_scalar_sequential();
+  const Kernel* inner_ = kernels::find_builtin("builtin:scalar_sequential");
 };
 
 }  // namespace

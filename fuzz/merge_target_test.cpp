@@ -4,9 +4,8 @@
 
 #include <string>
 
+#include "cli/inputs.hpp"
 #include "fuzz/law_target.hpp"
-#include "kernels/registry.hpp"
-#include "mutants/mutants.hpp"
 #include "properties/draw.hpp"
 
 namespace attest::fuzz {
@@ -34,9 +33,9 @@ int found_by_the_oracle(const Kernel& kernel) {
 class WrongMerge : public testing::TestWithParam<std::string> {};
 
 TEST_P(WrongMerge, IsSeenAgainstTheOracle) {
-  const mutants::Mutant* const mutant = mutants::find("mutant:" + GetParam());
-  ASSERT_NE(mutant, nullptr);
-  EXPECT_GT(found_by_the_oracle(*mutant->kernel), 0);
+  const Result<const Kernel*> mutant = cli::find_kernel("mutant:" + GetParam());
+  ASSERT_TRUE(mutant.ok()) << mutant.status().message();
+  EXPECT_GT(found_by_the_oracle(*mutant.value()), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Mutants, WrongMerge,
@@ -46,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Mutants, WrongMerge,
 
 TEST(RightMerge, IsNot) {
   for (const char* const name : {"builtin:scalar_tree", "builtin:flash_bf16p"})
-    EXPECT_EQ(found_by_the_oracle(*kernels::find_builtin(name)), 0) << name;
+    EXPECT_EQ(found_by_the_oracle(*cli::find_kernel(name).value()), 0) << name;
 }
 
 }  // namespace
