@@ -58,7 +58,7 @@ TEST_P(Declared, TheTruthBreaksNoLawOfAccuracy) {
     if (!law.name.starts_with("bound.") && !law.name.starts_with("assume.")) continue;
     Index passed = 0;
     for (Index number = 0; number < kCases / 4; ++number) {
-      const Case on = case_of(law, number);
+      const Case on = drawn_case(law, number);
       const Verdict honest = check_case(*pair().honest, law, on);
       EXPECT_FALSE(is_violation(honest.outcome)) << law.name << ": " << honest.reason << " '"
                                                  << minimal_text(to_text(on, law.name)) << "'";
