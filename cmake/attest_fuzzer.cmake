@@ -12,7 +12,8 @@ function(attest_fuzzer name)
   target_link_libraries(${name} PRIVATE ${fuzzer_USES} attest_flags)
   # The folders of attest have these flags anyway; a target of another project has them from here.
   if(ATTEST_SANITIZE)
-    target_compile_options(${name} PRIVATE -fsanitize=${ATTEST_SANITIZE})
+    target_compile_options(${name} PRIVATE -fsanitize=${ATTEST_SANITIZE} -fno-sanitize-recover=all
+                                           -fno-omit-frame-pointer)
     target_link_options(${name} PRIVATE -fsanitize=${ATTEST_SANITIZE})
   endif()
   if(ATTEST_LIBFUZZER)

@@ -42,6 +42,8 @@ function(attest_room name)
   add_library(attest_${name} STATIC ${room_SOURCES})
   add_library(attest::${name} ALIAS attest_${name})
   target_link_libraries(attest_${name} PUBLIC ${room_USES} PRIVATE ${room_PRIVATELY} attest_flags)
+  # The headers need it, in a project around this one, too.
+  target_compile_features(attest_${name} PUBLIC cxx_std_20)
 endfunction()
 
 if(ATTEST_TESTS)

@@ -5,6 +5,7 @@
 #include "attest/problem_text.hpp"
 #include "fuzz/bytes_draw.hpp"
 #include "kernels/registry.hpp"
+#include "properties/hash.hpp"
 
 namespace attest::fuzz {
 namespace {
@@ -22,12 +23,6 @@ constexpr Index kMaxSlots = 256;
 
 bool within(Index value, Index most) {
   return value <= most;
-}
-
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return hash >> 32;
 }
 
 /// One run decides it, whatever the case is; or it maps terabytes of address space, which takes ten
@@ -92,7 +87,7 @@ CaseInput CaseForm::drawn(Draw& draw) const {
 }
 
 bool CaseForm::decode_line(std::string_view line, CaseInput& into) const {
-  const std::uint64_t hash = hash_of(line);
+  const std::uint64_t hash = properties::fnv1a(line) >> 32;
   into.kernel = kernels_[hash % kernels_.size()];
   if (line.starts_with("builtin:")) {
     const std::string_view name = line.substr(0, line.find(' '));

@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!stored.ok()) return 0;
   const properties::Case& value = stored.value().value;
   require(validate(value.problem).ok(), "has a problem that contradicts itself");
-  require(!properties::too_large(value.problem), "is too large");
+  require(properties::check_size(value.problem).ok(), "is too large");
   for (const properties::CaseTensor& of : properties::case_tensors()) check_tensor(of, value);
   return 0;
 }

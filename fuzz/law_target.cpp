@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "cli/case_store.hpp"
 #include "cli/case_text.hpp"
@@ -40,35 +41,37 @@ const fuzz::CaseForm& form() {
 /// The input that runs; null between two of them.
 const fuzz::CaseInput* running = nullptr;
 
-void save(const fuzz::CaseInput& found, const Verdict& verdict) {
+/// Says where the case lies, and the line that replays it.
+void save(const fuzz::CaseInput& input, const Verdict& verdict) {
   const std::string folder = environment("ATTEST_FUZZ_FOUND", "attest-fuzz-found");
   const auto saved = cli::save_case(
       folder,
-      {found.kernel->description().name, std::string(found.law->name), 0, verdict, found.value});
-  std::cerr << "FOUND " << found.law->name << ": " << to_string(verdict.outcome) << ": "
-            << verdict.reason << "\n"
-            << (saved.ok() ? "saved   " + saved.value().string() : saved.status().message()) << "\n"
-            << cli::replay_command_line(*found.kernel, found.value, found.law->name,
+      {input.kernel->description().name, std::string(input.law->name), 0, verdict, input.value});
+  std::cerr << (saved.ok() ? "saved   " + saved.value().string() : saved.status().message()) << "\n"
+            << cli::replay_command_line(*input.kernel, input.value, input.law->name,
                                         saved.ok() ? saved.value() : std::filesystem::path{})
             << "\n"
             << std::flush;
+}
+
+void report(const fuzz::CaseInput& found, const Verdict& verdict) {
+  std::cerr << "FOUND " << found.law->name << ": " << to_string(verdict.outcome) << ": "
+            << verdict.reason << "\n";
+  save(found, verdict);
 }
 
 void save_running() {
   if (running == nullptr) return;
   const fuzz::CaseInput& found = *running;
   running = nullptr;  // saving must not be a finding of its own
-  save(found, Verdict::of(Outcome::crash, "a sanitizer stopped it"));
+  report(found, Verdict::of(Outcome::crash, "a sanitizer stopped it"));
 }
 
-/// A violation must repeat, judged by both oracles, before it is one.
+/// A violation is confirmed by both oracles, a pass is not.
 Verdict judged(const fuzz::CaseInput& input) {
   Verdict verdict = properties::check_once(*input.kernel, *input.law, input.value);
   if (!is_violation(verdict.outcome)) return verdict;
-  Verdict again = properties::check_case(*input.kernel, *input.law, input.value);
-  if (is_violation(again.outcome) || again.outcome == Outcome::unproven) return again;
-  verdict.outcome = Outcome::flaky;
-  return verdict;
+  return properties::confirm(*input.kernel, *input.law, input.value, std::move(verdict));
 }
 
 std::size_t raw_mutation(std::uint8_t* data, std::size_t size, std::size_t max_size) {
@@ -90,15 +93,14 @@ extern "C" void __ubsan_on_report() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const fuzz::CaseInput input = form().decode({data, size});
   static const bool show = !environment("ATTEST_FUZZ_SHOW", "").empty();
-  if (show)
-    std::cerr << cli::replay_command_line(*input.kernel, input.value, input.law->name, {}) << "\n";
+  if (show) save(input, Verdict::of(Outcome::unproven, "shown before it ran"));
   running = &input;
   Verdict verdict = judged(input);
   running = nullptr;
   const bool contradiction = reference::oracle_counts().contradictions > 0;
   if (!is_violation(verdict.outcome) && !contradiction) return 0;
   if (contradiction) verdict.reason += "; the two oracles contradict each other";
-  save(input, verdict);
+  report(input, verdict);
   std::abort();
 }
 

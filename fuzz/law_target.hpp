@@ -3,8 +3,8 @@
 // ATTEST_FUZZ_KERNEL   builtin:NAME or mutant:NAME, for every input; otherwise the kernel that is
 //                      linked in (attest_add_fuzzer), otherwise the input chooses a built-in one
 // ATTEST_FUZZ_FOUND    folder of findings (attest-fuzz-found)
-// ATTEST_FUZZ_SHOW     if set, the replay line of an input is printed before it runs: for inputs
-//                      that hang or take too much memory, of which nothing is saved
+// ATTEST_FUZZ_SHOW     if set, an input is saved, and its replay line printed, before it runs: for
+//                      those that hang or take too much memory, which end without a word from here
 //
 // The fast oracle decides an input alone where it can, as in `check_once`; MPFR comes in where it
 // cannot, for one row in 512, and for every violation, which has to repeat. So a finding is as sure

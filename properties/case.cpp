@@ -56,7 +56,7 @@ Status fill(Case& made, const ValueRecipe& recipe, const tensors::TensorLibrary*
   switch (recipe.kind) {
     case ValueRecipe::Kind::literal:
       for (const CaseTensor& of : kTensors)
-        if (!(problem.v_is_k_view && of.tensor == &Case::v))
+        if (!is_view(problem, of.tensor))
           made.*of.tensor =
               from_numbers(of.dtype(problem), of.extents(problem), recipe.*of.numbers);
       share_values(made);
@@ -101,11 +101,13 @@ void share_pages(Case& of) {
 
 }  // namespace
 
-bool too_large(const Problem& problem) {
-  return elements(problem.out_extents()) > kMaxCaseElements ||
-         std::any_of(kTensors.begin(), kTensors.end(), [&](const CaseTensor& of) {
-           return elements(of.extents(problem)) > kMaxCaseElements;
-         });
+Status check_size(const Problem& problem) {
+  const bool too_large = elements(problem.out_extents()) > kMaxCaseElements ||
+                         std::any_of(kTensors.begin(), kTensors.end(), [&](const CaseTensor& of) {
+                           return elements(of.extents(problem)) > kMaxCaseElements;
+                         });
+  if (too_large) return invalid_argument("problem too large: a tensor has more than 2^28 elements");
+  return {};
 }
 
 std::span<const CaseTensor> case_tensors() {
@@ -135,8 +137,7 @@ Tensor filled(Dtype dtype, const Extents& extents, const ElementRule& element) {
 
 Result<Case> make_case(const ProblemText& text, const tensors::TensorLibrary* library) {
   const Problem& problem = text.problem;
-  if (too_large(problem))
-    return invalid_argument("problem too large: a tensor has more than 2^28 elements");
+  if (Status status = check_size(problem); !status.ok()) return status;
   Case made{problem, text.tiling, text.values, {}, {}, {}};
   if (Status status = fill(made, text.values, library); !status.ok()) return status;
   return made;
@@ -146,8 +147,7 @@ ProblemText to_text(const Case& from, std::string_view law) {
   ProblemText text{from.problem, from.tiling, from.values, std::string(law)};
   if (text.values.kind == ValueRecipe::Kind::literal) {
     for (const CaseTensor& of : kTensors)
-      if (!(from.problem.v_is_k_view && of.tensor == &Case::v))
-        text.values.*of.numbers = to_numbers(from.*of.tensor);
+      if (!is_view(from.problem, of.tensor)) text.values.*of.numbers = to_numbers(from.*of.tensor);
   }
   return text;
 }

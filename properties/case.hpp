@@ -42,9 +42,14 @@ struct CaseTensor {
 /// All of them, in the order of the text.
 std::span<const CaseTensor> case_tensors();
 
-/// The larger tensors are refused: a check would need more memory than it is worth.
+/// Whether a tensor of a case has no numbers of its own: v as a view of k.
+constexpr bool is_view(const Problem& problem, Tensor Case::*tensor) {
+  return problem.v_is_k_view && tensor == &Case::v;
+}
+
+/// Larger tensors are refused: a check would need more memory than it is worth.
 inline constexpr Index kMaxCaseElements = Index{1} << 28;
-bool too_large(const Problem& problem);
+Status check_size(const Problem& problem);
 
 /// Makes the tensors of a text. Errors: an unknown value family or real tensor, too large.
 /// `library` may be null: then `real:` values are an error.

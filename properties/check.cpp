@@ -8,17 +8,11 @@
 #include <thread>
 #include <utility>
 
+#include "properties/hash.hpp"
 #include "properties/judge.hpp"
 
 namespace attest::properties {
 namespace {
-
-/// FNV-1a, so that a law's cases do not depend on its place in the catalogue.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return hash;
-}
 
 struct Task {
   std::size_t law = 0;  ///< position in the plan
@@ -199,19 +193,25 @@ Verdict check_once(const Kernel& kernel, const Law& law, const Case& on) {
   }
 }
 
-Verdict check_case(const Kernel& kernel, const Law& law, const Case& on) {
-  Verdict verdict = check_once(kernel, law, on);
-  const bool violated = is_violation(verdict.outcome);
-  if (!violated && !(verdict.outcome == Outcome::ok && verdict.worst_ratio >= kNearBound))
-    return verdict;
+Verdict confirm(const Kernel& kernel, const Law& law, const Case& on, Verdict first) {
   const reference::BothOracles both;
   Verdict again = check_once(kernel, law, on);
   // A kernel that does not fail twice is not acquitted; a contradiction of the oracles is no
   // verdict about it.
-  if (!violated || is_violation(again.outcome) || again.outcome == Outcome::unproven) return again;
-  verdict.outcome = Outcome::flaky;
-  verdict.reason += verdict.reason.empty() ? "" : "; ";
-  verdict.reason += "a second run of the same case passed";
+  if (!is_violation(first.outcome) || is_violation(again.outcome) ||
+      again.outcome == Outcome::unproven)
+    return again;
+  first.outcome = Outcome::flaky;
+  first.reason += first.reason.empty() ? "" : "; ";
+  first.reason += "a second run of the same case passed";
+  return first;
+}
+
+Verdict check_case(const Kernel& kernel, const Law& law, const Case& on) {
+  Verdict verdict = check_once(kernel, law, on);
+  if (is_violation(verdict.outcome) ||
+      (verdict.outcome == Outcome::ok && verdict.worst_ratio >= kNearBound))
+    return confirm(kernel, law, on, std::move(verdict));
   return verdict;
 }
 
@@ -230,7 +230,8 @@ CaseLimits limits_for(const Kernel& kernel, const tensors::TensorLibrary* librar
 }
 
 std::uint64_t case_seed(std::uint64_t seed, const Law& law, Index number) {
-  return mixed_seed(seed, hash_of(law.name), static_cast<std::uint64_t>(number));
+  // By its name, so that a law's cases do not depend on its place in the catalogue.
+  return mixed_seed(seed, fnv1a(law.name), static_cast<std::uint64_t>(number));
 }
 
 }  // namespace attest::properties

@@ -51,8 +51,11 @@ bool run_check(const Kernel& kernel, const CheckPlan& plan,
 /// One law on one case; an exception becomes the verdict `crash`. The fast oracle may decide alone.
 Verdict check_once(const Kernel& kernel, const Law& law, const Case& on);
 
-/// The same; a violation, or a pass with something near its bound, is judged again by both oracles.
-/// A violation that does not repeat is `flaky`.
+/// Judges the case of the verdict `first` of check_once again, by both oracles. A violation that
+/// does not repeat is `flaky`.
+Verdict confirm(const Kernel& kernel, const Law& law, const Case& on, Verdict first);
+
+/// check_once, and a violation, or a pass with something near its bound, confirmed.
 Verdict check_case(const Kernel& kernel, const Law& law, const Case& on);
 
 /// What a kernel can be asked for.

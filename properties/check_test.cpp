@@ -9,6 +9,7 @@
 #include "mutants/mutants.hpp"
 #include "properties/check.hpp"
 #include "properties/hard_cases.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::properties {
 namespace {
@@ -60,10 +61,7 @@ TEST(Check, LeavesALawAfterItsFirstViolation) {
 
 TEST(Check, AGivenCaseRunsFirstAndOnlyForItsLaw) {
   CheckPlan plan = small_plan(1);
-  ProblemText text;
-  TextError error;
-  ASSERT_TRUE(parse_problem_text("1x1:1x2:1 f32 vals=whole:5", text, error));
-  plan.given.push_back({make_case(text, nullptr).value(), "bound.out"});
+  plan.given.push_back({case_of("1x1:1x2:1 f32 vals=whole:5"), "bound.out"});
   const auto lines = run(*kernels::find_builtin("builtin:textbook"), plan);
   EXPECT_EQ(lines.front().substr(0, 14), "bound.out 0/16");
   EXPECT_NE(lines.front().find("1x1:1x2:1"), std::string::npos);
@@ -123,10 +121,7 @@ class WrongAtFirst : public Kernel {
 };
 
 TEST(Check, AKernelThatFailsOnceIsFlakyAndNotAcquittedByTheSecondRun) {
-  ProblemText text;
-  TextError error;
-  ASSERT_TRUE(parse_problem_text("1x1:1x2:1 f32 vals=lit:1;1,0;1,0", text, error));
-  const Case on = make_case(text, nullptr).value();
+  const Case on = case_of("1x1:1x2:1 f32 vals=lit:1;1,0;1,0");
   const Law& law = *find_law("bound.out");
   const WrongAtFirst kernel;
   const Verdict first = check_case(kernel, law, on);

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "properties/check.hpp"
 #include "properties/climb_start.hpp"
+#include "properties/in_parallel.hpp"
 #include "properties/moves_values.hpp"
 
 namespace attest::properties {
@@ -47,7 +46,7 @@ class Episode {
 
   const std::optional<Climbed>& best() const { return best_; }
   /// Judged once; the one that finds it ends the episode.
-  const std::optional<Case>& violation() const { return violation_; }
+  const std::optional<ClimbViolation>& violation() const { return violation_; }
   Index used() const { return used_; }
   bool cut() const { return cut_; }
 
@@ -66,10 +65,11 @@ class Episode {
   /// Precondition: open().
   double judge(const Case& on) {
     ++used_;
-    const Verdict verdict = check_once(*plan_.climb.kernel, *plan_.climb.law, on);
-    if (is_violation(verdict.outcome)) violation_ = on;
+    Verdict verdict = check_once(*plan_.climb.kernel, *plan_.climb.law, on);
     // A bound that would accept a stand-in is no measure of an error.
-    return verdict.outcome == Outcome::ok ? verdict.worst_ratio : kUnusable;
+    const double ratio = verdict.outcome == Outcome::ok ? verdict.worst_ratio : kUnusable;
+    if (is_violation(verdict.outcome)) violation_ = ClimbViolation{on, std::move(verdict)};
+    return ratio;
   }
 
   void keep(const Case& on, double ratio, Stage stage) {
@@ -91,7 +91,6 @@ class Episode {
   void begin() {
     if (plan_.known && plan_.number % 2 == 1) {
       current_ = plan_.known->value;
-      step_ = 0x1p-4;
       kick();
       return;
     }
@@ -106,18 +105,15 @@ class Episode {
     for (Index moves = draw_.between(1, 4); moves > 0; --moves)
       apply_some_move(kicked, draw_, 0.25);
     if (!open()) return;
-    ratio_ = kUnusable;
     step_ = 0x1p-2;
-    if (judge_kicked(kicked)) return;
-    if (best_) current_ = best_->value, ratio_ = best_->ratio;
-  }
-  bool judge_kicked(const Case& kicked) {
-    const double ratio = judge(kicked);
-    if (ratio < 0) return false;
-    current_ = kicked;
-    ratio_ = ratio;
-    keep(current_, ratio_, Stage::moves);
-    return true;
+    ratio_ = judge(kicked);
+    if (ratio_ >= 0) {
+      current_ = std::move(kicked);
+      keep(current_, ratio_, Stage::moves);
+    } else if (best_) {
+      current_ = best_->value;
+      ratio_ = best_->ratio;
+    }
   }
 
   /// The evolution strategy, until nothing better comes for a while. False: the episode is over.
@@ -161,25 +157,14 @@ class Episode {
   Index used_ = 0;
   bool cut_ = false;
   std::optional<Climbed> best_;
-  std::optional<Case> violation_;
+  std::optional<ClimbViolation> violation_;
 };
 
-/// body(number) for all numbers below `count`, on several threads.
-template <class Body>
-void in_parallel(Index count, int jobs, const Body& body) {
-  std::atomic<Index> next{0};
-  const auto work = [&] {
-    for (Index i = next++; i < count; i = next++) body(i);
-  };
-  std::vector<std::jthread> others;
-  for (int job = 1; job < std::min<Index>(jobs, count); ++job) others.emplace_back(work);
-  work();
-}
-
-std::optional<ClimbViolation> confirmed(const ClimbPlan& plan, const Case& on) {
-  Verdict verdict = check_case(*plan.kernel, *plan.law, on);
-  if (!is_violation(verdict.outcome)) return std::nullopt;
-  return ClimbViolation{on, std::move(verdict)};
+/// Nothing where the two oracles contradict each other, which is no verdict about the kernel.
+std::optional<ClimbViolation> confirmed(const ClimbPlan& plan, ClimbViolation found) {
+  found.verdict = confirm(*plan.kernel, *plan.law, found.value, std::move(found.verdict));
+  if (!is_violation(found.verdict.outcome)) return std::nullopt;
+  return found;
 }
 
 }  // namespace
@@ -227,15 +212,17 @@ bool Climb::run_round(Index evaluations, int jobs, const OutOfTime& out_of_time)
   for (const auto& episode : episodes) {
     if (const auto& best = episode->best(); best && (!best_ || best->ratio > best_->ratio)) {
       // Near a bound both oracles must agree that it is this near.
-      const Verdict verdict = check_case(*plan_.kernel, *plan_.law, best->value);
-      if (verdict.outcome == Outcome::ok && (!best_ || verdict.worst_ratio > best_->ratio)) {
+      Verdict verdict = check_case(*plan_.kernel, *plan_.law, best->value);
+      if (is_violation(verdict.outcome)) {
+        violation_ = ClimbViolation{best->value, std::move(verdict)};
+      } else if (verdict.outcome == Outcome::ok && (!best_ || verdict.worst_ratio > best_->ratio)) {
         best_ = best;
         best_->ratio = verdict.worst_ratio;
         best_->evaluation += evaluations_;
       }
     }
     evaluations_ += episode->used();
-    if (episode->violation()) violation_ = confirmed(plan_, *episode->violation());
+    if (episode->violation() && !violation_) violation_ = confirmed(plan_, *episode->violation());
     // What comes after an episode that did not end is no part of the prefix.
     if (violation_ || episode->cut()) return false;
   }
@@ -248,7 +235,7 @@ bool RandomTesting::run(Index evaluations, int jobs, const OutOfTime& out_of_tim
   struct Found {
     double ratio = 0;
     Index used = 0;
-    std::optional<Case> violation;
+    std::optional<ClimbViolation> violation;
   };
   std::vector<Found> found(static_cast<std::size_t>(blocks));
   in_parallel(blocks, jobs, [&](Index block) {
@@ -259,9 +246,9 @@ bool RandomTesting::run(Index evaluations, int jobs, const OutOfTime& out_of_tim
       SeededDraw draw = numbered_draw(plan_, kRandomStream, evaluations_ + i);
       const Case drawn =
           kind_ == RandomKind::normal ? draw_normal(plan_, draw) : draw_within(plan_, draw);
-      const Verdict verdict = check_once(*plan_.kernel, *plan_.law, drawn);
-      if (is_violation(verdict.outcome)) of.violation = drawn;
+      Verdict verdict = check_once(*plan_.kernel, *plan_.law, drawn);
       if (verdict.outcome == Outcome::ok) of.ratio = std::max(of.ratio, verdict.worst_ratio);
+      if (is_violation(verdict.outcome)) of.violation = ClimbViolation{drawn, std::move(verdict)};
     }
   });
   for (Index block = 0; block < blocks; ++block) {

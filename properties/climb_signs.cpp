@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "properties/climb.hpp"
+#include "properties/derive.hpp"
 #include "properties/judge.hpp"
+#include "properties/spell_out.hpp"
 
 namespace attest::properties {
 namespace {
@@ -11,16 +13,12 @@ namespace {
 /// The same problem with one output column a key, which is 1 for that key: outputs are weights.
 /// Precondition: v is no view of k.
 Case with_identity_values(const Case& of) {
-  Case identity = of;
+  Case identity = forward_only(of);
   identity.problem.head_dim_v = of.problem.seq_kv;
-  identity.problem.backward.reset();
-  identity.dout = {};
-  identity.dlse = {};
-  identity.v = filled(identity.problem.v_dtype(), identity.problem.v_extents(),
-                      [](Index, Index, Index key, Index column) { return key == column ? 1 : 0; });
-  becomes_literal(identity);
-  share_values(identity);
-  return identity;
+  identity.v = Tensor(identity.problem.v_dtype(), identity.problem.v_extents());
+  return with_values(std::move(identity), &Case::v, [](Index, Index, Index key, Index column) {
+    return key == column ? 1.0 : 0.0;
+  });
 }
 
 /// Computed minus exact weight, key by key.
@@ -54,17 +52,13 @@ std::optional<Case> with_signs_of_weight_errors(const Kernel& kernel, const Case
   if (!exact || exact->facts.output.empty()) return std::nullopt;
   const std::vector<double> errors = weight_errors(outputs, row, *exact);
 
-  Case aligned = of;
-  const Index head = row.head / (of.problem.heads_q / of.problem.heads_kv);
+  const Index head = of.problem.kv_head(row.head);
   const std::uint64_t first_form = draw.below(3);
-  for (Index key = 0; key < of.problem.seq_kv; ++key)
-    for (Index column = 0; column < of.problem.head_dim_v; ++column)
-      aligned.v.set(row.batch, head, key, column,
-                    value_for(errors[static_cast<std::size_t>(key)],
-                              (first_form + static_cast<std::uint64_t>(column)) % 3));
-  becomes_literal(aligned);
-  share_values(aligned);
-  return aligned;
+  return with_values(of, &Case::v, [&](Index b, Index h, Index key, Index column) {
+    if (b != row.batch || h != head) return of.v.get(b, h, key, column);
+    return value_for(errors[static_cast<std::size_t>(key)],
+                     (first_form + static_cast<std::uint64_t>(column)) % 3);
+  });
 }
 
 }  // namespace attest::properties

@@ -8,6 +8,7 @@
 #include "mutants/mutants.hpp"
 #include "properties/check.hpp"
 #include "properties/climb.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::properties {
 namespace {
@@ -37,13 +38,6 @@ Climb climbed(const ClimbPlan& plan, Index evaluations, int jobs) {
          climb.run_round(evaluations - climb.evaluations(), jobs, kNever)) {
   }
   return climb;
-}
-
-Case shape_of(const std::string& line) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
-  return make_case(text, nullptr).value();
 }
 
 TEST(Climb, RepeatsForASeedAndACountWhateverTheJobs) {
@@ -96,7 +90,7 @@ TEST(Climb, TheBestHasTheRatioThatTheLawGivesIt) {
 /// The problem of which docs/fuzzing has a table: 8 keys, head_dim 8, 2 columns, one tile.
 TEST(Climb, FindsMuchMoreThanEquallyManyRandomCases) {
   ClimbPlan plan = plan_of();
-  plan.shape = shape_of("1x1:1x8:8/2 f32 tile=16");
+  plan.shape = case_of("1x1:1x8:8/2 f32 tile=16");
   const Climb climb = climbed(plan, 3 * kRoundEvaluations, 2);
   RandomTesting random(plan, RandomKind::normal);
   EXPECT_TRUE(random.run(climb.evaluations(), 2, kNever));
@@ -131,6 +125,28 @@ TEST(Climb, EndsWithTheViolationOfAWrongKernel) {
   EXPECT_LT(climb.evaluations(), kRoundEvaluations);
 }
 
+/// The wrong call is every second one of a thread, so that the call that confirms it is right.
+TEST(Climb, AViolationThatDoesNotRepeatIsFlaky) {
+  ClimbPlan plan = plan_of("builtin:scalar_tree", "gradient.dq");
+  plan.kernel = mutants::find("mutant:dq_differs_now_and_then")->kernel.get();
+  Climb climb(plan);
+  // So few that only one episode has any: another one would see the violation again.
+  EXPECT_FALSE(climb.run_round(8, 1, kNever));
+  ASSERT_TRUE(climb.violation());
+  EXPECT_EQ(climb.violation()->verdict.outcome, Outcome::flaky);
+  EXPECT_NE(climb.violation()->verdict.reason.find("a second run of the same case passed"),
+            std::string::npos);
+}
+
+TEST(RandomTesting, AViolationThatDoesNotRepeatIsFlaky) {
+  ClimbPlan plan = plan_of("builtin:scalar_tree", "gradient.dq");
+  plan.kernel = mutants::find("mutant:dq_differs_now_and_then")->kernel.get();
+  RandomTesting random(plan, RandomKind::normal);
+  EXPECT_FALSE(random.run(200, 1, kNever));
+  ASSERT_TRUE(random.violation());
+  EXPECT_EQ(random.violation()->verdict.outcome, Outcome::flaky);
+}
+
 TEST(RandomTesting, RepeatsWhateverTheJobsAndThePieces) {
   const ClimbPlan plan = plan_of();
   RandomTesting whole(plan, RandomKind::drawn);
@@ -148,7 +164,7 @@ TEST(SignsOfWeightErrors, MakeTheErrorsOfNarrowWeightsAddUp) {
   double before = 0;
   double after = 0;
   for (int seed = 0; seed < 100; ++seed) {
-    const Case of = shape_of("1x1:1x16:4/3 f32 tile=4 vals=normal:" + std::to_string(seed));
+    const Case of = case_of("1x1:1x16:4/3 f32 tile=4 vals=normal:" + std::to_string(seed));
     SeededDraw draw(1);
     const auto aligned = with_signs_of_weight_errors(kernel, of, draw);
     ASSERT_TRUE(aligned);
@@ -162,8 +178,7 @@ TEST(SignsOfWeightErrors, MakeTheErrorsOfNarrowWeightsAddUp) {
 TEST(SignsOfWeightErrors, DoNotApplyWhereValuesAreKeys) {
   SeededDraw draw(1);
   EXPECT_FALSE(with_signs_of_weight_errors(*kernels::find_builtin("builtin:scalar_tree"),
-                                           shape_of("1x1:1x4:2 f32 v=view(k) vals=normal:1"),
-                                           draw));
+                                           case_of("1x1:1x4:2 f32 v=view(k) vals=normal:1"), draw));
 }
 
 TEST(CanBeClimbed, LawsWithABound) {

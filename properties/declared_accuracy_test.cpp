@@ -9,6 +9,7 @@
 #include "mutants/declared_mutants.hpp"
 #include "properties/check.hpp"
 #include "properties/laws.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::properties {
 namespace {
@@ -25,16 +26,11 @@ const std::vector<mutants::DeclaredPair>& pairs() {
 class Declared : public testing::TestWithParam<std::size_t> {
  protected:
   const mutants::DeclaredPair& pair() const { return pairs()[GetParam()]; }
-  static Case case_of(const Law& law, Index number) {
+  static Case drawn_case(const Law& law, Index number) {
     SeededDraw draw(case_seed(kSeed, law, number));
     return draw_case(draw, CaseLimits{});
   }
-  Case given_case() const {
-    ProblemText text;
-    TextError error;
-    EXPECT_TRUE(parse_problem_text(pair().case_text, text, error));
-    return make_case(text, nullptr).value();
-  }
+  Case given_case() const { return case_of(std::string(pair().case_text)); }
 };
 
 TEST_P(Declared, TooLittleIsCaughtAndTheTruthPassesTheSameCases) {
@@ -44,7 +40,7 @@ TEST_P(Declared, TooLittleIsCaughtAndTheTruthPassesTheSameCases) {
   Index passed = 0;
   std::string not_ok;
   for (Index number = 0; number < (pair().case_text.empty() ? kCases : 1); ++number) {
-    const Case on = pair().case_text.empty() ? case_of(*law, number) : given_case();
+    const Case on = pair().case_text.empty() ? drawn_case(*law, number) : given_case();
     if (is_violation(check_case(*pair().too_little, *law, on).outcome)) ++caught;
     const Verdict honest = check_case(*pair().honest, *law, on);
     EXPECT_FALSE(is_violation(honest.outcome))
@@ -62,7 +58,7 @@ TEST_P(Declared, TheTruthBreaksNoLawOfAccuracy) {
     if (!law.name.starts_with("bound.") && !law.name.starts_with("assume.")) continue;
     Index passed = 0;
     for (Index number = 0; number < kCases / 4; ++number) {
-      const Case on = case_of(law, number);
+      const Case on = drawn_case(law, number);
       const Verdict honest = check_case(*pair().honest, law, on);
       EXPECT_FALSE(is_violation(honest.outcome)) << law.name << ": " << honest.reason << " '"
                                                  << minimal_text(to_text(on, law.name)) << "'";

@@ -42,6 +42,20 @@ class SeededDraw : public Draw {
   SplitMix64 random_;
 };
 
+/// In [0, 1), a multiple of 2^-24. `Source` has below(bound): a Draw or a SplitMix64.
+template <class Source>
+double uniform(Source& source) {
+  return static_cast<double>(source.below(1U << 24U)) * 0x1p-24;
+}
+
+/// Close to the standard normal: sum of 12 uniforms, exact in double (Irwin-Hall).
+template <class Source>
+double normal(Source& source) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += uniform(source);
+  return sum;
+}
+
 /// A draw as good as independent for every (seed, stream, number).
 inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t stream, std::uint64_t number) {
   SplitMix64 first(seed ^ (stream * 0x9E3779B97F4A7C15U));

@@ -6,16 +6,14 @@
 #include "kernels/registry.hpp"
 #include "properties/check.hpp"
 #include "properties/laws.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::properties {
 namespace {
 
 void expect_judged(const std::string& line) {
   SCOPED_TRACE(line);
-  ProblemText text;
-  TextError error;
-  ASSERT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
-  const Case on = make_case(text, nullptr).value();
+  const Case on = case_of(line);
   for (const char* const name :
        {"builtin:textbook", "builtin:scalar_sequential", "builtin:scalar_tree"})
     for (const char* const law : {"bound.out", "bound.lse", "tiling.tile_size"}) {

@@ -2,63 +2,35 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
+#include "properties/derive.hpp"
+#include "properties/moves.hpp"
 #include "properties/moves_structure.hpp"
+#include "properties/random_features.hpp"
 
 namespace attest::properties {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool change_tile(Case& of, Draw& draw) {
-  Index& tile = draw.chance(70) ? of.tiling.tile_kv : of.tiling.tile_q;
-  switch (draw.below(3)) {
-    case 0:
-      tile += 1;
-      return true;
-    case 1:
-      tile = std::max(Index{1}, tile - 1);
-      return true;
-    default:
-      tile = draw.between(1, std::max(of.problem.seq_kv, of.problem.seq_q) + 1);
-      return true;
-  }
-}
-
-bool move_split(Case& of, Draw& draw) {
-  KvSplits& splits = of.tiling.splits;
-  const Index seq_kv = of.problem.seq_kv;
-  switch (draw.below(4)) {
-    case 0:
-      splits = {draw.between(1, seq_kv + 2), {}};
-      return true;
-    case 1:
-      splits.cuts.push_back(draw.between(0, seq_kv));
-      break;
-    case 2:
-      if (splits.cuts.empty()) return false;
-      splits.cuts.erase(splits.cuts.begin() +
-                        static_cast<std::ptrdiff_t>(draw.below(splits.cuts.size())));
-      break;
-    default:
-      if (splits.cuts.empty()) return false;
-      splits.cuts[draw.below(splits.cuts.size())] = draw.between(0, seq_kv);
-  }
-  splits.count = 1;
-  std::sort(splits.cuts.begin(), splits.cuts.end());
+/// A tree that was written for this many leaves fits no other number of them.
+bool set_tiling(Case& on, Tiling tiling) {
+  if (tiling.merge.kind == MergeOrder::Kind::explicit_tree) tiling.merge = {};
+  if (tiling == on.tiling || !validate(tiling, on.problem.seq_kv).ok()) return false;
+  on.tiling = std::move(tiling);
   return true;
 }
 
-/// Another order, or the same tree with two leaves exchanged.
-bool permute_merge_order(Case& of, Draw& draw) {
+bool change_tile(Case& of, Draw& draw) {
+  if (draw.chance(70)) return change_kv_tile(of, draw);
+  const Index tile = other_tile(of.tiling.tile_q, of.problem.seq_q, draw);
+  return std::exchange(of.tiling.tile_q, tile) != tile;
+}
+
+/// The same tree with two leaves exchanged.
+bool exchange_leaves(Case& of, Draw& draw) {
   MergeOrder& merge = of.tiling.merge;
-  constexpr std::array kKinds{MergeOrder::Kind::left, MergeOrder::Kind::right,
-                              MergeOrder::Kind::balanced, MergeOrder::Kind::random};
-  if (draw.chance(50)) {
-    merge = {draw.one_of<MergeOrder::Kind>(kKinds), 0, {}};
-    if (merge.kind == MergeOrder::Kind::random) merge.seed = draw.below(1000);
-    return true;
-  }
   const auto leaves =
       static_cast<Index>(draw.chance(50) ? all_tiles(of.tiling, of.problem.seq_kv).size()
                                          : split_ranges(of.tiling, of.problem.seq_kv).size());
@@ -71,6 +43,10 @@ bool permute_merge_order(Case& of, Draw& draw) {
   std::swap(steps[at[draw.below(at.size())]], steps[at[draw.below(at.size())]]);
   merge = {MergeOrder::Kind::explicit_tree, 0, std::move(tree).value()};
   return true;
+}
+
+bool permute_merge_order(Case& of, Draw& draw) {
+  return draw.chance(50) ? change_merge_order(of, draw) : exchange_leaves(of, draw);
 }
 
 bool has_pairs(const Problem& problem) {
@@ -107,42 +83,33 @@ bool toggle_mask_bit(Case& of, Draw& draw) {
 bool hide_range(Case& of, Draw& draw) {
   const Problem& problem = of.problem;
   if (!has_pairs(problem)) return false;
-  MaskBits bits = all_visible(problem);
-  const bool is_row = draw.chance(50);
-  const Index hidden_row = draw.between(0, problem.seq_q - 1);
+  if (draw.chance(50)) {
+    const Index query = draw.between(0, problem.seq_q - 1);
+    of = with_hidden_query(std::move(of), query);
+    return true;
+  }
+  MaskBits bits = problem.mask.bits.value_or(all_visible(problem));
   const Index begin = draw.between(0, problem.seq_kv - 1);
   const Index end = draw.between(begin + 1, problem.seq_kv);
   for (Index query = 0; query < bits.rows; ++query)
-    for (Index key = 0; key < bits.columns; ++key) {
-      const bool hidden = is_row ? query == hidden_row : key >= begin && key < end;
-      const bool was = !problem.mask.bits || problem.mask.bits->at(query, key);
-      bits.visible[static_cast<std::size_t>(query * bits.columns + key)] = was && !hidden;
-    }
+    for (Index key = begin; key < end; ++key)
+      bits.visible[static_cast<std::size_t>(query * bits.columns + key)] = false;
   of.problem.mask.bits = std::move(bits);
   return true;
-}
-
-Causal drawn_diagonal(const Problem& problem, Draw& draw) {
-  constexpr std::array kAlignments{Causal::Alignment::top_left, Causal::Alignment::bottom_right,
-                                   Causal::Alignment::explicit_offset};
-  Causal causal{draw.one_of<Causal::Alignment>(kAlignments), 0};
-  if (causal.alignment == Causal::Alignment::explicit_offset)
-    causal.offset = draw.between(-problem.seq_q, problem.seq_kv);
-  return causal;
 }
 
 bool change_mask(Case& of, Draw& draw) {
   Problem& problem = of.problem;
   Mask& mask = problem.mask;
   const auto with_diagonal = [&] {
-    if (!mask.causal && !mask.alignment) mask.alignment = drawn_diagonal(problem, draw);
+    if (!mask.causal && !mask.alignment) mask.alignment = draw_diagonal(draw, problem);
   };
   switch (draw.below(7)) {
     case 0:
       mask = {};
       return true;
     case 1:
-      mask.causal = drawn_diagonal(problem, draw);
+      mask.causal = draw_diagonal(draw, problem);
       mask.alignment.reset();
       return true;
     case 2:
@@ -173,7 +140,7 @@ bool change_mask(Case& of, Draw& draw) {
 
 constexpr std::array kMoves{
     StructureMove{"change a tile", change_tile},
-    StructureMove{"move a kv split", move_split},
+    StructureMove{"move a kv split", change_kv_splits},
     StructureMove{"permute the merge order", permute_merge_order},
     StructureMove{"toggle a mask bit", toggle_mask_bit},
     StructureMove{"hide a row or a range of keys", hide_range},
@@ -181,6 +148,52 @@ constexpr std::array kMoves{
 };
 
 }  // namespace
+
+Index other_tile(Index tile, Index length, Draw& draw) {
+  if (draw.chance(50)) return std::max(Index{1}, tile + (draw.chance(50) ? 1 : -1));
+  return draw.between(1, length + 1);
+}
+
+bool change_kv_tile(Case& on, Draw& draw) {
+  Tiling tiling = on.tiling;
+  tiling.tile_kv = other_tile(tiling.tile_kv, on.problem.seq_kv, draw);
+  return set_tiling(on, std::move(tiling));
+}
+
+bool change_kv_splits(Case& on, Draw& draw) {
+  Tiling tiling = on.tiling;
+  std::vector<Index>& cuts = tiling.splits.cuts;
+  const Index keys = on.problem.seq_kv;
+  switch (draw.below(4)) {
+    case 0:
+      tiling.splits = {draw.between(1, keys + 1), {}};
+      return set_tiling(on, std::move(tiling));
+    case 1:
+      cuts.push_back(draw.between(0, keys));
+      break;
+    case 2:
+      if (cuts.empty()) return false;
+      cuts.erase(cuts.begin() + draw.between(0, static_cast<Index>(cuts.size()) - 1));
+      break;
+    default:
+      if (cuts.empty()) return false;
+      Index& cut = cuts[draw.below(cuts.size())];
+      cut = std::clamp(cut + (draw.chance(50) ? 1 : -1), Index{0}, keys);
+  }
+  // What is cut by name is not cut by number, too: the last cut that goes leaves one split.
+  tiling.splits.count = 1;
+  std::sort(cuts.begin(), cuts.end());
+  return set_tiling(on, std::move(tiling));
+}
+
+bool change_merge_order(Case& on, Draw& draw) {
+  constexpr std::array kinds{MergeOrder::Kind::left, MergeOrder::Kind::right,
+                             MergeOrder::Kind::balanced, MergeOrder::Kind::random};
+  Tiling tiling = on.tiling;
+  tiling.merge = {draw.one_of<MergeOrder::Kind>(kinds), 0, {}};
+  if (tiling.merge.kind == MergeOrder::Kind::random) tiling.merge.seed = draw.below(1000);
+  return set_tiling(on, std::move(tiling));
+}
 
 std::span<const StructureMove> moves_of_mask_and_tiling() {
   return kMoves;

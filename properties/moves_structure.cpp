@@ -10,10 +10,6 @@
 namespace attest::properties {
 namespace {
 
-bool is_view(const Case& of, const CaseTensor& tensor) {
-  return of.problem.v_is_k_view && tensor.tensor == &Case::v;
-}
-
 /// Whether the text of the case is accepted: whatever stands in a problem line is valid.
 bool has_text(const Case& of) {
   if (!validate(of.problem).ok() || !validate(of.tiling, of.problem.seq_kv).ok()) return false;
@@ -46,7 +42,7 @@ Case with_mask_of(Case first, const Case& second) {
 Case with_values_of(Case first, const Case& second) {
   for (const CaseTensor& of : case_tensors()) {
     const Tensor& source = second.*of.tensor;
-    if (is_view(first, of) || of.extents(first.problem) == Extents{} ||
+    if (is_view(first.problem, of.tensor) || of.extents(first.problem) == Extents{} ||
         std::ranges::find(source.extents(), Index{0}) != source.extents().end())
       continue;
     first.*of.tensor = refitted(source, of.dtype(first.problem), of.extents(first.problem));
@@ -60,7 +56,7 @@ Case with_values_of(Case first, const Case& second) {
 
 void refit_tensors(Case& changed) {
   for (const CaseTensor& of : case_tensors()) {
-    if (is_view(changed, of)) continue;
+    if (is_view(changed.problem, of.tensor)) continue;
     Tensor& tensor = changed.*of.tensor;
     const Extents extents = of.extents(changed.problem);
     if (extents == Extents{})

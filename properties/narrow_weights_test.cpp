@@ -8,18 +8,10 @@
 #include "mutants/mutants.hpp"
 #include "properties/check.hpp"
 #include "properties/laws.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::properties {
 namespace {
-
-Case case_of(const std::string& line) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
-  Result<Case> made = make_case(text, nullptr);
-  EXPECT_TRUE(made.ok());
-  return std::move(made.value());
-}
 
 Verdict judged(const Kernel& kernel, const char* law, const Case& on) {
   return check_case(kernel, *find_law(law), on);

@@ -8,6 +8,7 @@
 #include "kernels/registry.hpp"
 #include "properties/judge.hpp"
 #include "properties/order_draws.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::properties {
 namespace {
@@ -20,13 +21,6 @@ std::vector<const Kernel*> declaring(Reproducible at_least) {
     if (kernel->description().capabilities.reproducible >= at_least)
       kernels.push_back(kernel.get());
   return kernels;
-}
-
-Case case_of(std::string_view line) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << error.message;
-  return make_case(text, nullptr).value();
 }
 
 void expect_same_rows(const Problem& problem, const Outputs& got, const Outputs& want,

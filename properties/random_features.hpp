@@ -9,6 +9,9 @@ namespace attest::properties {
 /// drawn; the problem stays valid.
 void draw_features(Draw& draw, const CaseLimits& limits, Case& into);
 
+/// Where query 0 stands among the keys: at the first or the last one, or anywhere.
+Causal draw_diagonal(Draw& draw, const Problem& problem);
+
 /// Parts of the mask beyond causal and bits.
 void draw_mask_features(Draw& draw, const CaseLimits& limits, Problem& problem);
 

@@ -11,15 +11,6 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-Causal draw_diagonal(Draw& draw, const Problem& problem) {
-  constexpr std::array alignments{Causal::Alignment::bottom_right, Causal::Alignment::top_left,
-                                  Causal::Alignment::explicit_offset};
-  Causal diagonal{draw.one_of<Causal::Alignment>(alignments), 0};
-  if (diagonal.alignment == Causal::Alignment::explicit_offset)
-    diagonal.offset = draw.between(-problem.seq_q, problem.seq_kv);
-  return diagonal;
-}
-
 void draw_window(Draw& draw, const CaseLimits& limits, Problem& problem) {
   Mask& mask = problem.mask;
   if (!mask.causal && !mask.alignment) mask.alignment = draw_diagonal(draw, problem);
@@ -115,6 +106,15 @@ bool fits_tables(const Problem& problem) {
 }
 
 }  // namespace
+
+Causal draw_diagonal(Draw& draw, const Problem& problem) {
+  constexpr std::array alignments{Causal::Alignment::bottom_right, Causal::Alignment::top_left,
+                                  Causal::Alignment::explicit_offset};
+  Causal diagonal{draw.one_of<Causal::Alignment>(alignments), 0};
+  if (diagonal.alignment == Causal::Alignment::explicit_offset)
+    diagonal.offset = draw.between(-problem.seq_q, problem.seq_kv);
+  return diagonal;
+}
 
 void draw_mask_features(Draw& draw, const CaseLimits& limits, Problem& problem) {
   Mask& mask = problem.mask;

@@ -149,8 +149,7 @@ void plainer_parts(const Case& from, Candidates& candidates) {
 void plainer_values(const Case& from, Candidates& candidates) {
   std::vector<Tensor Case::*> tensors;
   for (const CaseTensor& of : case_tensors())
-    if ((from.*of.tensor).extents() != Extents{} &&
-        !(from.problem.v_is_k_view && of.tensor == &Case::v))
+    if ((from.*of.tensor).extents() != Extents{} && !is_view(from.problem, of.tensor))
       tensors.push_back(of.tensor);
   const auto offer_mapped = [&](Tensor Case::*tensor, double (*map)(double)) {
     if (candidates.taken()) return;
@@ -197,8 +196,7 @@ Complexity complexity(const Case& of) {
                          (of.values.seed == 0 ? 0 : 1);
   double values = 0;
   for (const CaseTensor& tensor : case_tensors())
-    if (!(problem.v_is_k_view && tensor.tensor == &Case::v))
-      values += values_cost(of.*tensor.tensor);
+    if (!is_view(problem, tensor.tensor)) values += values_cost(of.*tensor.tensor);
   return {features_cost(problem),
           problem.batch + problem.heads_q + problem.heads_kv,
           problem.seq_kv + problem.seq_q,

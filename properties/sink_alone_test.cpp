@@ -9,6 +9,7 @@
 #include "properties/check.hpp"
 #include "properties/laws.hpp"
 #include "properties/run_kernel.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::properties {
 namespace {
@@ -41,13 +42,6 @@ class BaseTwoKernel : public kernels::TiledKernel<BaseTwo> {
     return accuracy;
   }
 };
-
-Case case_of(const std::string& line) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
-  return make_case(text, nullptr).value();
-}
 
 TEST(SinkAlone, TheLseOfAKernelInBaseTwoIsWithinItsBound) {
   int rounded = 0;

@@ -8,16 +8,10 @@
 
 #include "properties/judge.hpp"
 #include "properties/spell_out.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::properties {
 namespace {
-
-Case made(const std::string& line) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << error.message;
-  return make_case(text, nullptr).value();
-}
 
 RowFacts facts_of(const Case& of, const RowIndex& row) {
   return reference::enclose_row(inputs_of(of), row, 128).value();
@@ -37,7 +31,7 @@ using Numbers = std::vector<double>;
 
 TEST(StandIns, OfARowThatSeesAllKeysAreThoseWorkedOutByHand) {
   // Scores 0, 0, ln 2 (as a float): weights 1, 1, 2 but for the rounding of the logarithm.
-  const Case of = made("1x1:1x3:1 f32 scale=1 vals=lit:1;0,0,0.6931472;4,8,2");
+  const Case of = case_of("1x1:1x3:1 f32 scale=1 vals=lit:1;0,0,0.6931472;4,8,2");
   EXPECT_EQ(output_of(of, {}, "all zeros"), Numbers{0});
   EXPECT_EQ(output_of(of, {}, "mean of all V"), std::nullopt);
   EXPECT_EQ(output_of(of, {}, "uniform weights"), Numbers{14.0 / 3});
@@ -47,13 +41,13 @@ TEST(StandIns, OfARowThatSeesAllKeysAreThoseWorkedOutByHand) {
   EXPECT_EQ(output_with_scores_times(facts_of(of, {}), 0), Numbers{14.0 / 3});
   // Doubled scores are the row of the doubled scale.
   const RowFacts doubled =
-      facts_of(made("1x1:1x3:1 f32 scale=2 vals=lit:1;0,0,0.6931472;4,8,2"), {});
+      facts_of(case_of("1x1:1x3:1 f32 scale=2 vals=lit:1;0,0,0.6931472;4,8,2"), {});
   EXPECT_FALSE(differs(doubled, 0, output_with_scores_times(facts_of(of, {}), 2).front()));
   EXPECT_TRUE(differs(doubled, 0, output_with_scores_times(facts_of(of, {}), 1.999999).front()));
 }
 
 TEST(StandIns, OfAMaskedRowLookAtTheHiddenKeys) {
-  const Case of = made("1x1:2x3:1 f32 mask=causal:tl vals=lit:0,0;5,6,7;4,8,9");
+  const Case of = case_of("1x1:2x3:1 f32 mask=causal:tl vals=lit:0,0;5,6,7;4,8,9");
   const RowIndex first{0, 0, 0};
   EXPECT_EQ(output_of(of, first, "mean of all V"), Numbers{7});
   EXPECT_EQ(output_of(of, first, "uniform weights"), Numbers{4});
@@ -66,7 +60,7 @@ TEST(StandIns, OfAMaskedRowLookAtTheHiddenKeys) {
 
 TEST(StandIns, ASinkTakesItsShareAndWhatIsAddedIsForgotten) {
   // Weights 1 and 3 (ln 3 as a float), the sink 4.
-  const Case of = made(
+  const Case of = case_of(
       "1x1:1x3:1 f64 mask=bits:110 scale=1 bias=1d sink=head "
       "vals=lit:1;0,0,0;4,8,16;bias=0,1.0986122886681098,0;sink=1.3862943611198906");
   const auto near = [&](std::string_view name, double want) {
@@ -104,7 +98,7 @@ TEST(StandIns, OneKeyTooManyIsTheRowOfAWiderMask) {
        {std::string("2x4/2:5x9:8/3 f32 mask=causal:off=2 vals=spread:3"),
         "2x4/2:5x9:8/3 f32" + kEveryTerm, "2x4/2:5x9:8/3 bf16 qv=yes" + kEveryTerm,
         "2x4/2:5x9:8/3 e4m3 descale=2;0.5;4" + kEveryTerm}) {
-    const Case narrow = made(line);
+    const Case narrow = case_of(line);
     Case wide = narrow;
     wide.problem.mask.causal->offset = 3;
     expect_truth_of(wide, narrow, "one key too many");
@@ -112,14 +106,14 @@ TEST(StandIns, OneKeyTooManyIsTheRowOfAWiderMask) {
 }
 
 TEST(StandIns, WhatIsForgottenIsTheProblemWithoutIt) {
-  const Case of = made("2x4/2:5x9:8/3 f32" + kEveryTerm);
+  const Case of = case_of("2x4/2:5x9:8/3 f32" + kEveryTerm);
   expect_truth_of(without_softcap(of), of, "softcap forgotten");
   expect_truth_of(without_addends(of), of, "additions forgotten");
   expect_truth_of(without_sink(of), of, "sink forgotten");
 }
 
 TEST(StandIns, AWrongScaleMultipliesTheProductsAlone) {
-  const Case of = made("2x4/2:5x9:8/3 f32 scale=0.5" + kEveryTerm);
+  const Case of = case_of("2x4/2:5x9:8/3 f32 scale=0.5" + kEveryTerm);
   Case doubled = of;
   doubled.problem.scale.value = 1;
   const RowIndex row{1, 3, 4};
@@ -130,23 +124,24 @@ TEST(StandIns, AWrongScaleMultipliesTheProductsAlone) {
 }
 
 TEST(StandIns, AKeyThatAnAdditiveMaskExcludesIsNotOneTooMany) {
-  const Case of = made("1x1:1x2:1 f32 mask=add:0,-inf vals=lit:1;1,1;1,2");
+  const Case of = case_of("1x1:1x2:1 f32 mask=add:0,-inf vals=lit:1;1,1;1,2");
   EXPECT_EQ(output_of(of, {}, "one key too many"), std::nullopt);
 }
 
 TEST(StandIns, NoKeyLiesBehindAKeyLength) {
-  const Case of = made("1x1:1x{2}:1 f32 vals=lit:0;1,1;4,8");
+  const Case of = case_of("1x1:1x{2}:1 f32 vals=lit:0;1,1;4,8");
   EXPECT_EQ(output_of(of, {}, "one key too many"), std::nullopt);
-  const Case ragged = made("2x1:1x{2,1}:1 f32 vals=lit:0,0;1,1,1,1;4,8,4,8");
+  const Case ragged = case_of("2x1:1x{2,1}:1 f32 vals=lit:0,0;1,1,1,1;4,8,4,8");
   EXPECT_EQ(output_of(ragged, {1, 0, 0}, "one key too many"), std::nullopt);
   EXPECT_EQ(output_of(ragged, {1, 0, 0}, "mean of all V"), std::nullopt);
-  const Case masked = made("2x1:1x{3,2}:1 f32 mask=bits:100 vals=lit:0,0;1,1,1,1,1,1;1,2,3,4,8,9");
+  const Case masked =
+      case_of("2x1:1x{3,2}:1 f32 mask=bits:100 vals=lit:0,0;1,1,1,1,1,1;1,2,3,4,8,9");
   EXPECT_EQ(output_of(masked, {1, 0, 0}, "mean of all V"), Numbers{6});
   EXPECT_EQ(output_of(masked, {1, 0, 0}, "one key too many"), Numbers{6});
 }
 
 TEST(StandIns, AnOutputWithTheRoundingOfDoubleDoesNotDifferFromTheTruth) {
-  const Case of = made("1x1:1x33:4/2 f32 vals=spread:5");
+  const Case of = case_of("1x1:1x33:4/2 f32 vals=spread:5");
   const RowFacts facts = facts_of(of, {});
   const Numbers same = output_with_scores_times(facts, 1);
   const Numbers other = output_with_scores_times(facts, 1.001);

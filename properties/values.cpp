@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attest/random.hpp"
+#include "properties/draw.hpp"
 
 namespace attest::properties {
 namespace {
@@ -14,15 +15,9 @@ class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : random_(seed) {}
 
-  /// In [0, 1), a multiple of 2^-24.
-  double uniform() { return static_cast<double>(random_.next() >> 40) * 0x1p-24; }
+  double uniform() { return properties::uniform(random_); }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  /// Close to the standard normal: sum of 12 uniforms, exact in double (Irwin-Hall).
-  double normal() {
-    double sum = -6;
-    for (int i = 0; i < 12; ++i) sum += uniform();
-    return sum;
-  }
+  double normal() { return properties::normal(random_); }
   std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
   double sign() { return below(2) == 0 ? 1 : -1; }
   double power_of_two(int low, int high) {

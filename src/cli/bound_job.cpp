@@ -3,15 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <set>
-#include <thread>
 
 #include "attest/random.hpp"
 #include "cli/acceptance.hpp"
 #include "cli/ulp.hpp"
+#include "properties/in_parallel.hpp"
 #include "properties/judge.hpp"
 #include "properties/stand_ins.hpp"
 
@@ -268,16 +267,10 @@ Result<BoundFindings> run_bound(const BoundJob& job) {
       sampled_rows(static_cast<Index>(existing.size()), wanted_rows(job, existing));
   std::vector<RowFindings> found(rows.size());
   const RowJob row_job(job, outputs);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t at = next++; at < rows.size(); at = next++)
-      found[at] = row_job.look_at(existing[static_cast<std::size_t>(rows[at])]);
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (int other = 1; other < job.jobs; ++other) threads.emplace_back(work);
-    work();
-  }
+  properties::in_parallel(static_cast<Index>(rows.size()), job.jobs, [&](Index number) {
+    const auto at = static_cast<std::size_t>(number);
+    found[at] = row_job.look_at(existing[static_cast<std::size_t>(rows[at])]);
+  });
   return combined(problem, static_cast<Index>(existing.size()), found);
 }
 

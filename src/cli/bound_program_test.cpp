@@ -12,6 +12,7 @@
 #include "cli/test_run_files.hpp"
 #include "kernels/registry.hpp"
 #include "properties/stand_ins.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::cli {
 namespace {
@@ -21,10 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 BoundFindings findings_of(const std::string& line, std::vector<Tolerance> tolerances) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << error.message;
-  const properties::Case on = properties::make_case(text, nullptr).value();
+  const properties::Case on = properties::case_of(line);
   const Kernel* const kernel = kernels::find_builtin("builtin:scalar_tree");
   return run_bound({kernel, &on, std::move(tolerances), 0, 1}).value();
 }

@@ -7,6 +7,7 @@
 
 #include "cli/file_output.hpp"
 #include "cli/saved_json.hpp"
+#include "properties/hash.hpp"
 #include "tensors/safetensors.hpp"
 
 namespace attest::cli {
@@ -17,12 +18,6 @@ using Json = SavedJson;
 
 constexpr std::string_view kFormat = "attest-case";
 constexpr int kFormatVersion = 1;
-
-std::uint64_t fnv1a(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return hash;
-}
 
 /// The problem with a placeholder for the values: they stand in the tensor file.
 std::string problem_line(const StoredCase& stored) {
@@ -48,18 +43,17 @@ Json search_json(const SearchRecord& search) {
   return {{"ratio", search.ratio},
           {"evaluation", search.evaluation},
           {"evaluations", search.evaluations},
-          {"stage", search.stage}};
+          {"stage", search.stage},
+          {"among", search.among}};
 }
 
-/// Nothing when something is missing or of another kind.
-std::optional<SearchRecord> read_search(const Json& json) {
-  const auto is = [&](const char* name, auto test) {
-    return json.is_object() && json.contains(name) && (json[name].*test)();
-  };
-  if (!is("ratio", &Json::is_number) || !is("evaluation", &Json::is_number_integer) ||
-      !is("evaluations", &Json::is_number_integer) || !is("stage", &Json::is_string))
-    return std::nullopt;
-  return SearchRecord{json["ratio"], json["evaluation"], json["evaluations"], json["stage"]};
+Result<SearchRecord> read_search(const Json& json, const std::string& name) {
+  return read_members(name, [&]() -> Result<SearchRecord> {
+    const Index evaluations = count_member(json, "evaluations");
+    return SearchRecord{number_member(json, "ratio"), count_member(json, "evaluation", evaluations),
+                        evaluations, json.at("stage").get<std::string>(),
+                        json.at("among").get<std::string>()};
+  });
 }
 
 /// As save_case writes it; 0 for what is no such number.
@@ -71,8 +65,7 @@ std::uint64_t read_seed(std::string_view text) {
 
 /// Whether a tensor has numbers of its own: it exists, and is no view of another one.
 bool is_stored(const properties::CaseTensor& of, const Problem& problem) {
-  const bool is_view = problem.v_is_k_view && of.tensor == &properties::Case::v;
-  return !is_view && of.extents(problem) != Extents{};
+  return !properties::is_view(problem, of.tensor) && of.extents(problem) != Extents{};
 }
 
 /// Dense in (batch, row, head, column) order, as Tensor lays it out.
@@ -130,12 +123,15 @@ Result<StoredCase> describe(std::string_view content, const fs::path& folder) {
   const std::string problem = text_member(json, "problem");
   if (!parse_problem_text(problem, text, error))
     return broken(folder, "\n" + with_caret(problem, error));
-  if (properties::too_large(text.problem)) return broken(folder, "the problem is too large");
+  if (const Status status = properties::check_size(text.problem); !status.ok())
+    return broken(folder, status.message());
   StoredCase stored{
       text_member(json, "kernel"), text.law, read_seed(text_member(json, "seed")), {}, {}};
   if (json.contains("search")) {
-    stored.search = read_search(json["search"]);
-    if (!stored.search) return broken(folder, "has no readable 'search'");
+    Result<SearchRecord> search =
+        read_search(json["search"], json_path(folder).string() + ": search");
+    if (!search.ok()) return search.status();
+    stored.search = std::move(search).value();
   }
   stored.value.problem = text.problem;
   stored.value.tiling = text.tiling;
@@ -162,7 +158,7 @@ Result<fs::path> save_case(const fs::path& folder, const StoredCase& stored) {
   std::string identity = stored.kernel + "\n" + problem;
   for (const tensors::Entry& entry : file.entries)
     identity.append(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
-  const fs::path path = folder / fmt::format("{:012x}", fnv1a(identity) >> 16);
+  const fs::path path = folder / fmt::format("{:012x}", properties::fnv1a(identity) >> 16);
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return Status{StatusCode::io_error, "cannot create the folder " + path.string()};
@@ -197,7 +193,7 @@ Result<StoredCase> parse_case(const CaseFiles& files, const fs::path& folder) {
                       folder);
 }
 
-Result<std::vector<fs::path>> find_case_folders(const fs::path& folder) {
+Result<std::vector<LoadedCase>> load_cases(const fs::path& folder) {
   std::vector<fs::path> found;
   if (is_case_folder(folder)) found.push_back(folder);
   std::error_code error;
@@ -206,7 +202,13 @@ Result<std::vector<fs::path>> find_case_folders(const fs::path& folder) {
     if (is_case_folder(at->path())) found.push_back(at->path());
   if (error) return Status{StatusCode::io_error, "cannot read the folder " + folder.string()};
   std::sort(found.begin(), found.end());
-  return found;
+  std::vector<LoadedCase> cases;
+  for (fs::path& path : found) {
+    Result<StoredCase> stored = load_case(path);
+    if (!stored.ok()) return stored.status();
+    cases.push_back({std::move(path), std::move(stored).value()});
+  }
+  return cases;
 }
 
 Result<StoredCase> load_case(const fs::path& folder) {

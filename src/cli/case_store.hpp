@@ -21,6 +21,7 @@ struct SearchRecord {
   Index evaluation = 0;   ///< by which it was found, counted from 1
   Index evaluations = 0;  ///< all that were spent, by every run that went on with it
   std::string stage;
+  std::string among;  ///< what was searched: "at most 16 keys", or the line of one problem
 };
 
 struct StoredCase {
@@ -53,7 +54,12 @@ Result<StoredCase> parse_case(const CaseFiles& files, const std::filesystem::pat
 /// Whether a folder is a saved case.
 bool is_case_folder(const std::filesystem::path& folder);
 
+struct LoadedCase {
+  std::filesystem::path folder;
+  StoredCase stored;
+};
+
 /// A folder that is a saved case, and every saved case below it, by name.
-Result<std::vector<std::filesystem::path>> find_case_folders(const std::filesystem::path& folder);
+Result<std::vector<LoadedCase>> load_cases(const std::filesystem::path& folder);
 
 }  // namespace attest::cli

@@ -6,16 +6,10 @@
 #include <string>
 
 #include "cli/test_program.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::cli {
 namespace {
-
-properties::Case made(const std::string& line) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
-  return properties::make_case(text, nullptr).value();
-}
 
 class SavedCase : public ProgramTest {
  protected:
@@ -38,7 +32,7 @@ TEST_F(SavedCase, KeepsEveryTensorOfEveryType) {
         "1x1:2x3:2 e4m3 descale=2;0.5;4 mask=add:0,-inf,1/0,0,2 vals=normal:3",
         "1x1:2x3:2 e5m2 mask=doc:0,1/0,1,1 vals=normal:3"}) {
     SCOPED_TRACE(line);
-    const properties::Case value = made(line);
+    const properties::Case value = properties::case_of(line);
     const properties::Case back = read_back(value);
     EXPECT_EQ(back.problem, value.problem);
     EXPECT_EQ(back.tiling, value.tiling);
@@ -51,8 +45,10 @@ TEST_F(SavedCase, KeepsEveryTensorOfEveryType) {
 }
 
 TEST_F(SavedCase, CasesThatDifferInOneTensorAreTwoCases) {
-  const properties::Case one = made("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=6");
-  const properties::Case other = made("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=7");
+  const properties::Case one =
+      properties::case_of("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=6");
+  const properties::Case other =
+      properties::case_of("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=7");
   EXPECT_EQ(read_back(one).sink.get(0, 0, 0, 0), 6);
   EXPECT_EQ(read_back(other).sink.get(0, 0, 0, 0), 7);
 }
@@ -94,18 +90,62 @@ TEST(CaseText, ThatNestsDeeplyTakesNoMemoryForIt) {
 
 TEST(CaseText, OfAProblemThatNobodyCouldRunIsRefusedBeforeItsTensors) {
   EXPECT_EQ(refusal(description("1x1:1x999999999:1 f32")),
-            "of/case.json: the problem is too large");
+            "of/case.json: problem too large: a tensor has more than 2^28 elements");
   EXPECT_EQ(refusal(description("1099511627776x1:0x0:1 f32 v=view(k)")),
-            "of/case.json: the problem is too large");
+            "of/case.json: problem too large: a tensor has more than 2^28 elements");
+}
+
+std::string search_of(const std::string& evaluation, const std::string& evaluations) {
+  return R"({"format": "attest-case", "version": 1, "problem": "1x1:1x1:1 f32", "search": )"
+         R"({"ratio": 0.5, "evaluation": )" +
+         evaluation + R"(, "evaluations": )" + evaluations +
+         R"(, "stage": "moves", "among": "at most 16 keys"}})";
+}
+
+/// As far as the tensors, which are missing.
+const std::string kReadable =
+    "of/case.safetensors: byte 0: the file ends inside the 8 bytes of the header length";
+
+TEST(CaseText, CountsOfASearchAreCounts) {
+  EXPECT_EQ(refusal(search_of("3", "7")), kReadable);
+  EXPECT_EQ(refusal(search_of("7", "7")), kReadable);
+  const std::string search = "of/case.json: search: ";
+  EXPECT_EQ(refusal(search_of("8", "7")), search + "evaluation is out of range");
+  EXPECT_EQ(refusal(search_of("-1", "7")), search + "evaluation is out of range");
+  EXPECT_EQ(refusal(search_of("1", "-7")), search + "evaluations is out of range");
+  EXPECT_EQ(refusal(search_of("1", "9223372036854775808")), search + "evaluations is out of range");
+  EXPECT_EQ(refusal(search_of("1", "1e3")), search + "evaluations is out of range");
+  EXPECT_EQ(refusal(search_of("1", "\"7\"")), search + "evaluations is of another type");
+}
+
+TEST(CaseText, ASearchThatLacksSomethingIsRefused) {
+  const std::string whole = search_of("3", "7");
+  for (const std::string member : {"ratio", "evaluation", "evaluations", "stage", "among"}) {
+    std::string lacks = whole;
+    lacks.replace(lacks.find('"' + member + '"'), member.size() + 2, "\"other\"");
+    EXPECT_EQ(refusal(lacks).find("of/case.json: search: "), 0U) << lacks;
+  }
+  for (const std::string ratio : {"-0.5", "null", "\"0.5\"", "[0.5]"}) {
+    std::string other = whole;
+    other.replace(other.find("0.5"), 3, ratio);
+    EXPECT_EQ(refusal(other).find("of/case.json: search: ratio is "), 0U) << other;
+  }
+  for (const std::string search : {"3", "null", "[]", "{}"})
+    EXPECT_EQ(refusal(R"({"format": "attest-case", "version": 1, "problem": "1x1:1x1:1 f32", )"
+                      R"("search": )" +
+                      search + "}")
+                  .find("of/case.json: search: "),
+              0U)
+        << search;
 }
 
 TEST_F(SavedCase, IsRefusedWhereItsFileIsMissingOrTooLarge) {
   EXPECT_EQ(load_case(folder()).status().message(),
             (folder() / "case.json: cannot be read").string());
   write("case.json", "{}");
-  std::filesystem::resize_file(folder() / "case.json", (std::uintmax_t{1} << 26) + 1);
+  std::filesystem::resize_file(folder() / "case.json", (std::uintmax_t{1} << 23) + 1);
   EXPECT_EQ(load_case(folder()).status().message(),
-            (folder() / "case.json: is larger than 67108864 bytes").string());
+            (folder() / "case.json: is larger than 8388608 bytes").string());
 }
 
 }  // namespace

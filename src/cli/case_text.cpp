@@ -57,7 +57,7 @@ std::string values_text(const properties::Case& of) {
   std::string text;
   for (const properties::CaseTensor& tensor : properties::case_tensors()) {
     if (tensor.extents(of.problem) == Extents{}) continue;
-    const bool is_view = of.problem.v_is_k_view && tensor.tensor == &properties::Case::v;
+    const bool is_view = properties::is_view(of.problem, tensor.tensor);
     text += fmt::format("{} ={}\n", shown_name(tensor.name),
                         is_view ? " leading columns of K" : numbers_text(of.*tensor.tensor));
   }

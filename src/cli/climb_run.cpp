@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "cli/case_text.hpp"
 #include "reports/numbers.hpp"
 
 namespace attest::cli {
@@ -85,7 +86,7 @@ class Target {
     violation_ = climb.violation();
     progress.end(row_);
     // Whoever goes on with this search must know how far it came.
-    if (row_.best && !plan_.shape) {
+    if (row_.best) {
       if (Status status = save(climb.evaluations()); !status.ok()) return status;
     }
     if (run_.compare_random && !violation_ && !*run_.stop) compare_with_random();
@@ -100,36 +101,48 @@ class Target {
     return {plan_.kernel->description().name, std::string(plan_.law->name), plan_.dtype};
   }
 
-  /// The stored best, judged again: the kernel may be another build.
+  /// What this climb searches; with the seed it says which search this is.
+  std::string among() const {
+    return plan_.shape ? problem_text(*plan_.shape)
+                       : fmt::format("at most {} keys", plan_.max_keys);
+  }
+
+  /// The stored best, judged again: the kernel may be another build. It is a start only for a
+  /// search that could have found it; the others compete with it.
   Status load(std::optional<Climbed>& start) {
-    Result<std::optional<StoredCase>> loaded = store_.load(key());
+    Result<std::optional<LoadedCase>> loaded = store_.load(key());
     if (!loaded.ok()) return loaded.status();
-    if (!loaded.value() || !loaded.value()->search) return {};
-    StoredCase stored = std::move(*std::move(loaded).value());
+    if (!loaded.value() || !loaded.value()->stored.search) return {};
+    auto [path, stored] = std::move(*std::move(loaded).value());
     const SearchRecord search = stored.search.value_or(SearchRecord{});
     stored_ratio_ = search.ratio;
-    if (plan_.shape) return {};
+    if (plan_.shape || stored.value.problem.seq_kv > plan_.max_keys) return {};
     Verdict verdict = properties::check_case(*plan_.kernel, *plan_.law, stored.value);
     if (is_violation(verdict.outcome))
-      violation_ = properties::ClimbViolation{stored.value, std::move(verdict)};
-    same_search_ = stored.seed == plan_.seed;
+      violation_ = properties::ClimbViolation{stored.value, verdict};
+    same_search_ = stored.seed == plan_.seed && search.among == among();
     spent_before_ = search.evaluations;
-    if (verdict.outcome == Outcome::ok)
-      start = Climbed{std::move(stored.value), verdict.worst_ratio, search.evaluation,
-                      properties::Stage::stored};
+    // What does not count any more gives way to anything.
+    stored_ratio_ = verdict.outcome == Outcome::ok ? verdict.worst_ratio : 0;
+    if (verdict.outcome != Outcome::ok) return {};
+    start = Climbed{std::move(stored.value), verdict.worst_ratio, search.evaluation,
+                    properties::Stage::stored};
     stored_stage_ = search.stage;
+    row_.saved = std::move(path);
     return {};
   }
 
+  /// A case of another search gives way only to a larger ratio, and keeps its seed and evaluations;
+  /// of this one what was spent is written, too.
   Status save(Index evaluations) {
     const Climbed& best = *row_.best;
-    // A problem of its own competes with the best of all problems.
-    if (plan_.shape && best.ratio <= stored_ratio_) return {};
+    if (!same_search_ && best.ratio <= stored_ratio_) return {};
     StoredCase stored{key().kernel, key().law, plan_.seed, {}, best.value};
     stored.verdict.worst_ratio = best.ratio;
     const bool is_old = best.stage == properties::Stage::stored;
-    stored.search = SearchRecord{best.ratio, best.evaluation, evaluations,
-                                 is_old ? stored_stage_ : std::string(to_string(best.stage))};
+    stored.search =
+        SearchRecord{best.ratio, best.evaluation, evaluations,
+                     is_old ? stored_stage_ : std::string(to_string(best.stage)), among()};
     const auto saved = store_.replace(key(), stored);
     if (!saved.ok()) return saved.status();
     row_.saved = saved.value();

@@ -19,6 +19,10 @@ enum ExitCode : int {
   oracle_contradiction = 6,  ///< the two oracles disagree: a defect of attest
 };
 
+/// The store of worst cases: of `attest check` when it exists, of `attest fuzz` when no other one
+/// is named.
+inline constexpr const char* kWorstFolder = "attest-worst";
+
 struct CheckOptions {
   std::string kernel;
   std::vector<std::string> problems;
@@ -34,7 +38,7 @@ struct CheckOptions {
   std::string out;  ///< empty: attest-out/TIME
   std::vector<std::string> formats;
   std::vector<std::string> tensors;
-  std::string worst;  ///< folder of stored worst cases; empty: attest-worst if it exists
+  std::string worst;  ///< folder of stored worst cases; empty: kWorstFolder if it exists
 };
 
 struct ReplayOptions {
@@ -87,7 +91,7 @@ struct FuzzOptions {
   std::vector<std::string> only;
   std::vector<std::string> dtypes;  ///< empty: all that the kernel takes
   std::int64_t max_keys = 16;
-  std::string worst = "attest-worst";
+  std::string worst = kWorstFolder;
   double shrink_time = 10;
   bool compare_random = false;
   int jobs = 0;

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <thread>
+
+#include "properties/in_parallel.hpp"
 
 namespace attest::cli {
 namespace {
@@ -86,13 +87,9 @@ std::vector<std::vector<ElementaryTally>> judge_blocks(const NamedFunction& func
                                                        const std::vector<std::string>& targets,
                                                        Index first, Index last, int threads) {
   std::vector<std::vector<ElementaryTally>> tallies(static_cast<std::size_t>(last - first));
-  std::vector<std::jthread> workers;
-  for (int worker = 0; worker < threads; ++worker)
-    workers.emplace_back([&, worker] {
-      for (Index block = first + worker; block < last; block += threads)
-        tallies[static_cast<std::size_t>(block - first)] = judge_block(function, targets, block);
-    });
-  workers.clear();  // waits for them
+  properties::in_parallel(last - first, threads, [&](Index number) {
+    tallies[static_cast<std::size_t>(number)] = judge_block(function, targets, first + number);
+  });
   return tallies;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <exception>
 
 #include "cli/file_output.hpp"
 #include "cli/git_id.hpp"
@@ -85,8 +84,7 @@ Result<ExhaustiveState> parse_exhaustive(std::string_view text, const std::strin
   };
   const Json json = parse_saved_json(text, kFormat);
   if (json.is_null()) return broken("is not the state of an exhaustive check");
-  // Only now is it known what the fields mean.
-  try {
+  return read_members(name, [&]() -> Result<ExhaustiveState> {
     if (json.at("version") != kFormatVersion)
       return broken("has another format version than " + std::to_string(kFormatVersion));
     if (json.at("build") != ATTEST_GIT_ID)
@@ -98,9 +96,7 @@ Result<ExhaustiveState> parse_exhaustive(std::string_view text, const std::strin
     state.seconds = json.at("seconds").get<double>();
     for (const Json& target : json.at("targets")) state.targets.push_back(target_of(target));
     return state;
-  } catch (const std::exception& problem) {
-    return broken(problem.what());
-  }
+  });
 }
 
 Result<ExhaustiveState> load_exhaustive(const std::filesystem::path& path) {

@@ -159,7 +159,7 @@ Result<std::string> violation_text(const ClimbRun& run, const ClimbReport& repor
 int finish(const ClimbReport& report, const FuzzOptions& options) {
   Index evaluations = 0;
   double seconds = 0;
-  bool all_judged = true;
+  bool all_judged = !report.rows.empty();
   for (const ClimbRow& row : report.rows) {
     evaluations += row.evaluations;
     seconds += row.seconds;

@@ -93,9 +93,49 @@ TEST_F(Fuzz, GoesOnFromTheStoreAndReplacesItOnlyByMore) {
   EXPECT_GE(second["search"]["ratio"], first["search"]["ratio"]);
   climb("whole", "16384");
   EXPECT_EQ(case_json("whole"), second);
-  // Another seed that finds less in a few cases leaves the case as it is.
+  // Another search that finds less in a few cases leaves the case and its record as they are.
   climb("store", "30", {"--seed", "99"});
-  EXPECT_EQ(case_json("store")["search"]["ratio"], second["search"]["ratio"]);
+  EXPECT_EQ(case_json("store"), second);
+  climb("store", "30", {"--max-keys", "12"});
+  EXPECT_EQ(case_json("store"), second);
+  // So that the first one goes on where it was.
+  climb("store", "100");
+  EXPECT_EQ(case_json("store")["search"]["evaluations"], 16484);
+}
+
+TEST_F(Fuzz, ACaseOfMoreKeysThanAreAskedForIsNoStart) {
+  const auto stored = [this] { return case_json("attest-worst"); };
+  const Words one_problem{"fuzz",   "builtin:scalar_tree", "1x1:1x9:3/1 f32 tile=4", "--climb",
+                          "--only", "bound.out",           "--evaluations"};
+  Words words = one_problem;
+  words.emplace_back("500");
+  EXPECT_EQ(run(words).exit_code, 0);
+  const Json of_one_problem = stored();
+  EXPECT_EQ(of_one_problem["search"]["among"], "1x1:1x9:3/1 f32 tile=4");
+  EXPECT_THAT(of_one_problem["problem"], StartsWith("1x1:1x9:"));
+
+  const Finished few = run({"fuzz", "builtin:scalar_tree", "--climb", "--only", "bound.out",
+                            "--dtype", "f32", "--max-keys", "4", "--evaluations", "40"});
+  EXPECT_EQ(few.exit_code, 0);
+  EXPECT_THAT(few.out, AllOf(HasSubstr("attest replay "), Not(HasSubstr("1x1:1x9:"))));
+  // The two compete: the smaller ratio leaves everything about the other one as it was.
+  const Json left = stored();
+  if (left["search"]["ratio"] == of_one_problem["search"]["ratio"]) {
+    EXPECT_EQ(left, of_one_problem);
+  } else {
+    EXPECT_GT(left["search"]["ratio"], of_one_problem["search"]["ratio"]);
+    EXPECT_EQ(left["search"]["among"], "at most 4 keys");
+    EXPECT_EQ(left["search"]["evaluations"], 40);
+  }
+}
+
+TEST_F(Fuzz, AKernelThatFailsNowAndThenIsFlaky) {
+  const Finished finished =
+      run({"fuzz", "mutant:dq_differs_now_and_then", "--climb", "--only", "gradient.dq", "--dtype",
+           "f32", "--evaluations", "2000", "--shrink-time", "0", "--jobs", "1"});
+  EXPECT_EQ(finished.exit_code, 1) << finished.out;
+  EXPECT_THAT(finished.out, HasSubstr("a second run of the same case passed"));
+  EXPECT_THAT(last_line(finished.out), StartsWith("FAILED  "));
 }
 
 TEST_F(Fuzz, ClimbsOneProblemThatIsNamed) {

@@ -42,7 +42,8 @@ void add_check(CLI::App& app, CheckOptions& options) {
       "--format", options.formats,
       "text, jsonl, md or junit, to standard output or as NAME=FILE; may be repeated");
   check->add_option("--worst", options.worst,
-                    "folder of stored worst cases, which run first (attest-worst if it exists)");
+                    "folder of stored worst cases, which run first (" + std::string(kWorstFolder) +
+                        " if it exists)");
   check->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }
@@ -134,7 +135,8 @@ void add_fuzz(CLI::App& app, FuzzOptions& options) {
       ->delimiter(',');
   fuzz->add_option("--max-keys", options.max_keys, "keys of a drawn problem (16)")
       ->check(CLI::Range(1, 4096));
-  fuzz->add_option("--worst", options.worst, "store of worst cases (attest-worst)");
+  fuzz->add_option("--worst", options.worst,
+                   "store of worst cases (" + std::string(kWorstFolder) + ")");
   fuzz->add_option("--shrink-time", options.shrink_time, "seconds for a violation; 0 = off")
       ->check(CLI::NonNegativeNumber);
   fuzz->add_flag("--compare-random", options.compare_random,

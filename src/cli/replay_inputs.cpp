@@ -19,17 +19,13 @@ struct Given {
 
 /// A saved case, or every saved case below a folder.
 Result<std::vector<Given>> load_folder(const fs::path& folder) {
-  const auto found = find_case_folders(folder);
+  auto found = load_cases(folder);
   if (!found.ok()) return found.status();
   if (found.value().empty())
     return Status{StatusCode::io_error, "no saved case below " + folder.string()};
   std::vector<Given> replays;
-  for (const fs::path& path : found.value()) {
-    Result<StoredCase> stored = load_case(path);
-    if (!stored.ok()) return stored.status();
-    StoredCase value = std::move(stored).value();
-    replays.push_back({path.string(), value.kernel, {std::move(value.value), value.law}});
-  }
+  for (auto& [path, stored] : found.value())
+    replays.push_back({path.string(), stored.kernel, {std::move(stored.value), stored.law}});
   return replays;
 }
 

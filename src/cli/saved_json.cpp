@@ -1,5 +1,6 @@
 #include "cli/saved_json.hpp"
 
+#include <cmath>
 #include <fstream>
 #include <stdexcept>
 
@@ -70,6 +71,14 @@ Index count_member(const SavedJson& json, const char* name, Index most) {
   const auto count = member.get<std::uint64_t>();
   if (count > static_cast<std::uint64_t>(most)) refuse(name, " is out of range");
   return static_cast<Index>(count);
+}
+
+double number_member(const SavedJson& json, const char* name) {
+  const SavedJson& member = json.at(name);
+  if (!member.is_number()) refuse(name, " is of another type");
+  const auto number = member.get<double>();
+  if (!(number >= 0) || !std::isfinite(number)) refuse(name, " is out of range");
+  return number;
 }
 
 }  // namespace attest::cli

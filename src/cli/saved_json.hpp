@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -31,9 +32,25 @@ SavedJson parse_saved_json(std::string_view text, std::string_view format);
 /// The text of a member; empty where it is missing or no text.
 std::string text_member(const SavedJson& json, const char* name);
 
-/// A member that counts something, from 0 to `most`. Throws a std::exception otherwise, as
-/// nlohmann's own access does.
+/// A member that counts something, from 0 to `most`. Throws std::out_of_range for what is no such
+/// number, and what nlohmann's own access throws where there is none.
 Index count_member(const SavedJson& json, const char* name,
                    Index most = std::numeric_limits<Index>::max());
+
+/// A member that is a finite number of 0 or more; throws alike.
+double number_member(const SavedJson& json, const char* name);
+
+/// What `read` makes of members, a Result; an error that begins with `name` where one of them is
+/// missing, of another type or out of range.
+template <class Read>
+auto read_members(const std::string& name, const Read& read) -> decltype(read()) {
+  try {
+    return read();
+  } catch (const SavedJson::exception& problem) {
+    return Status{StatusCode::io_error, name + ": " + problem.what()};
+  } catch (const std::out_of_range& problem) {
+    return Status{StatusCode::io_error, name + ": " + problem.what()};
+  }
+}
 
 }  // namespace attest::cli

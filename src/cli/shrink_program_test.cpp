@@ -9,6 +9,7 @@
 #include "mutants/mutants.hpp"
 #include "properties/check.hpp"
 #include "properties/shrink.hpp"
+#include "properties/test_case_of.hpp"
 
 namespace attest::cli {
 namespace {
@@ -23,15 +24,6 @@ const std::string kLine =
 
 class ShrinkProgram : public ProgramTest {};
 
-properties::Case case_of(const std::string& line) {
-  ProblemText text;
-  TextError error;
-  EXPECT_TRUE(parse_problem_text(line, text, error)) << with_caret(line, error);
-  auto made = properties::make_case(text, nullptr);
-  EXPECT_TRUE(made.ok()) << line;
-  return std::move(made).value();
-}
-
 TEST_F(ShrinkProgram, ASmallerCaseStillFailsAndReplays) {
   const Finished finished = run({"shrink", kWrong, kLine});
   SCOPED_TRACE(finished.out + finished.err);
@@ -40,8 +32,8 @@ TEST_F(ShrinkProgram, ASmallerCaseStillFailsAndReplays) {
   EXPECT_THAT(last_line(finished.out), StartsWith("FAILED  1 shrunk"));
   const Words replay = shell_words(labelled(finished.out, "replay"));
   ASSERT_EQ(replay.size(), 4U);
-  const properties::Case smaller = case_of(replay[3]);
-  EXPECT_LT(properties::complexity(smaller), properties::complexity(case_of(kLine)));
+  const properties::Case smaller = properties::case_of(replay[3]);
+  EXPECT_LT(properties::complexity(smaller), properties::complexity(properties::case_of(kLine)));
   EXPECT_TRUE(is_violation(properties::check_case(*mutants::find(kWrong)->kernel,
                                                   *properties::find_law("bound.out"), smaller)
                                .outcome));

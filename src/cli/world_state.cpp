@@ -127,8 +127,7 @@ Result<WorldState> parse_world(std::string_view text, const std::string& name) {
   };
   const Json json = parse_saved_json(text, kFormat);
   if (json.is_null()) return broken("is not the state of a world");
-  // Only now is it known what the fields mean.
-  try {
+  return read_members(name, [&]() -> Result<WorldState> {
     if (json.at("version") != kFormatVersion)
       return broken("has another format version than " + std::to_string(kFormatVersion));
     if (json.at("build") != ATTEST_GIT_ID)
@@ -144,9 +143,7 @@ Result<WorldState> parse_world(std::string_view text, const std::string& name) {
           static_cast<std::size_t>(count_member(kernel, "tilings", kMaxTilings)));
     }
     return state;
-  } catch (const std::exception& problem) {
-    return broken(problem.what());
-  }
+  });
 }
 
 Result<WorldState> load_world(const std::filesystem::path& folder) {

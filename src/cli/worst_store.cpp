@@ -21,18 +21,17 @@ fs::path WorstStore::folder_of(const WorstKey& key) const {
   return folder_ / file_name(key.kernel) / file_name(key.law) / to_string(key.dtype);
 }
 
-Result<std::optional<StoredCase>> WorstStore::load(const WorstKey& key) const {
-  std::optional<StoredCase> worst;
+Result<std::optional<LoadedCase>> WorstStore::load(const WorstKey& key) const {
+  std::optional<LoadedCase> worst;
   std::error_code ignored;
   if (!fs::exists(folder_of(key), ignored)) return worst;
-  const auto found = find_case_folders(folder_of(key));
+  auto found = load_cases(folder_of(key));
   if (!found.ok()) return found.status();
-  for (const fs::path& path : found.value()) {
-    Result<StoredCase> stored = load_case(path);
-    if (!stored.ok()) return stored.status();
-    const auto& search = stored.value().search;
-    if (!search) return Status{StatusCode::io_error, path.string() + ": is no case of a climb"};
-    if (!worst || search->ratio > worst->search->ratio) worst = std::move(stored).value();
+  for (LoadedCase& one : found.value()) {
+    const auto& search = one.stored.search;
+    if (!search)
+      return Status{StatusCode::io_error, one.folder.string() + ": is no case of a climb"};
+    if (!worst || search->ratio > worst->stored.search->ratio) worst = std::move(one);
   }
   return worst;
 }
@@ -41,27 +40,29 @@ Result<fs::path> WorstStore::replace(const WorstKey& key, const StoredCase& by) 
   const fs::path folder = folder_of(key);
   Result<fs::path> saved = save_case(folder, by);
   if (!saved.ok()) return saved;
+  const auto failed = [](const fs::path& what, const std::error_code& error) {
+    return Status{StatusCode::io_error, "cannot clear " + what.string() + ": " + error.message()};
+  };
   std::vector<fs::path> others;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.path() != saved.value()) others.push_back(entry.path());
-  for (const fs::path& other : others) fs::remove_all(other, error);
-  if (error) return Status{StatusCode::io_error, "cannot clear the folder " + folder.string()};
+  fs::directory_iterator at(folder, error);
+  for (const fs::directory_iterator end; !error && at != end; at.increment(error))
+    if (at->path() != saved.value()) others.push_back(at->path());
+  if (error) return failed(folder, error);
+  for (const fs::path& other : others)
+    if (fs::remove_all(other, error); error) return failed(other, error);
   return saved;
 }
 
 Result<std::vector<properties::GivenCase>> stored_cases(const fs::path& folder) {
-  const auto found = find_case_folders(folder);
+  auto found = load_cases(folder);
   if (!found.ok()) return found.status();
   std::vector<properties::GivenCase> cases;
-  for (const fs::path& path : found.value()) {
-    Result<StoredCase> stored = load_case(path);
-    if (!stored.ok()) return stored.status();
-    StoredCase value = std::move(stored).value();
-    if (properties::find_law(value.law) == nullptr)
+  for (auto& [path, stored] : found.value()) {
+    if (properties::find_law(stored.law) == nullptr)
       return Status{StatusCode::io_error,
-                    path.string() + "/case.json: unknown law '" + value.law + "'"};
-    cases.push_back({std::move(value.value), std::move(value.law)});
+                    path.string() + "/case.json: unknown law '" + stored.law + "'"};
+    cases.push_back({std::move(stored.value), std::move(stored.law)});
   }
   return cases;
 }

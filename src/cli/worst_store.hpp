@@ -11,9 +11,6 @@
 
 namespace attest::cli {
 
-/// Used by `attest check` when it exists, and by `attest fuzz` when no other one is named.
-inline constexpr const char* kWorstFolder = "attest-worst";
-
 /// Whose worst case it is.
 struct WorstKey {
   std::string kernel;
@@ -26,7 +23,7 @@ class WorstStore {
   explicit WorstStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   /// The stored case of the largest ratio, if there is one.
-  Result<std::optional<StoredCase>> load(const WorstKey& key) const;
+  Result<std::optional<LoadedCase>> load(const WorstKey& key) const;
 
   /// Puts this case in place of the stored one. A kill at any moment leaves one of them whole, or
   /// both.
