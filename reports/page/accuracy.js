@@ -14,7 +14,7 @@ function accuracySection(data, filter) {
       ratio('err/bound', 'worst_ratio'), ratio('lse err/bound', 'worst_lse_ratio'), value('error', 'worst_error'),
       value('ulp median', 'ulp_median'), value('ulp 99 %', 'ulp_q99'), value('ulp max', 'ulp_max'),
       value('twin ratio', 'twin_ratio'), {title: 'worst element', key: 'worst_element', cell: (row) => code(row.worst_element)},
-      {title: 'problem', key: 'problem', cell: (row) => problemCell(row.problem, row.replay)}]});
+      PROBLEM_COLUMN]});
   filter.whenChanged(() => table.setRows(data.accuracy.filter((row) => filter.finds(row))));
   const hasTwin = data.accuracy.some((row) => isGiven(row.twin_ratio));
   return section('accuracy', title, table.node, hasTwin ? element('p', {class: 'note'},
@@ -46,8 +46,8 @@ function sweepSection(data, filter, styles) {
 function sweepFigures(over, rows, styles) {
   const measures = SWEEP_MEASURES.filter(({key}) => rows.some((row) => Math.abs(toNumber(row[key])) > 0));
   return [element('h3', {}, `Over ${over}`), element('div', {class: 'small-plots'}, measures.map((measure) => {
-    const place = plotPlace();
-    whenPlaced(place, () => draw(place, sweepSpec(over, rows, measure, styles), `${measure.title} over ${over}`));
+    const place = plotPlace(190);
+    drawSoon(place, () => draw(place, sweepSpec(over, rows, measure, styles), `${measure.title} over ${over}`));
     return plotFigure([element('h4', {}, measure.title), place]);
   }))];
 }
@@ -56,8 +56,8 @@ function sweepColumns() {
   const value = (title, key) => ({title, key, number: true, cell: (row) => numberText(row[key])});
   return [{title: 'kernel', key: 'kernel', head: true}, {title: 'over', key: 'over'},
     {title: 'x', key: 'x', number: true, cell: (row) => String(row.x)}, {title: 'dtype', key: 'dtype'},
-    ...SWEEP_MEASURES.map(({key, title}) => value(title, key).key === 'bias' ? value('bias', 'bias') : value(title, key)),
-    {title: 'problem', key: 'problem', cell: (row) => problemCell(row.problem, row.replay)}];
+    ...SWEEP_MEASURES.map(({key, title}) => value(key === 'bias' ? 'bias' : title, key)),
+    PROBLEM_COLUMN];
 }
 
 /** Of each x and dtype the worst over kernels. */
@@ -81,8 +81,7 @@ function sweepSpec(over, rows, measure, styles) {
     height: 190,
     data: [{name: 'points', values: points}],
     scales: [sweepScale(points), {name: 'y', type: 'log', domain: [bottom, top], range: 'height'}],
-    axes: [axis('left', 'y', '', {grid: true, tickCount: 4, encode: {labels: {update: {text: {signal:
-      "datum.value >= 0.001 && datum.value < 10000 ? format(datum.value, '~r') : format(datum.value, '.0e')"}}}}}),
+    axes: [axis('left', 'y', '', {grid: true, values: logTicks(bottom, top), encode: {labels: {update: {text: TICK_LABEL}}}}),
     axis('bottom', 'x', over, sweepTicks(points))],
     marks: [...(isRatio ? [boundRule()] : []), lines('points', 'dtype'), symbols('points')],
   };

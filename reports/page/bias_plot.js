@@ -10,7 +10,7 @@ function biasSection(data, filter, styles) {
     const shown = data.bias.filter((item) => filter.passes(item, ['kernel', 'dtype']));
     table.setRows(shown);
     fill(legendPlace, dtypeLegend(distinct(shown.map((item) => item.dtype)), styles));
-    whenPlaced(place, () => draw(place, biasSpec(shown, styles), biasDescription(shown)));
+    drawSoon(place, () => draw(place, biasSpec(shown, styles), biasDescription(shown)));
   });
   return section('bias', 'Bias', plotFigure([legendPlace, place, element('figcaption', {},
     'Mean of got \u2212 exact in ulp, with its 95 % confidence interval. A filled mark: the interval does not hold 0, ',

@@ -26,9 +26,14 @@ function code(text) {
   return isGiven(text) ? element('code', {}, text) : null;
 }
 
+/** A name that a user chose: on one line, cut where it is too long; the pointer shows all of it. */
+function nameText(name) {
+  return isGiven(name) ? element('span', {class: 'name', title: name}, name) : null;
+}
+
 /** A problem or a name that may be long: may break after any character of punctuation. */
 function breakable(text) {
-  const parts = String(text).split(/(?<=[:,=/_\]}])/);
+  const parts = String(text).split(/(?<=[,;/_\]}])/);
   return element('code', {class: 'problem'}, parts.map((part, i) => (i ? [element('wbr'), part] : part)));
 }
 
@@ -90,7 +95,8 @@ const STATUS_CLASSES = {
 
 /** A section of the page; `anchor` is also its id. */
 function section(anchor, title, ...children) {
-  return element('section', {id: anchor, 'aria-labelledby': `${anchor}-title`},
+  const isEmpty = children.length === 1 && children[0].className === 'not-measured';
+  return element('section', {id: anchor, 'aria-labelledby': `${anchor}-title`, class: isEmpty ? 'empty-section' : null},
     element('h2', {id: `${anchor}-title`, tabindex: '-1'}, title), ...children);
 }
 

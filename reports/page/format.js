@@ -66,6 +66,13 @@ function signedPercentText(change) {
   return (percent > 0 ? '+' : percent < 0 ? '\u2212' : '\u00B1') + Math.abs(percent) + NARROW_SPACE + '%';
 }
 
+/** From one number to a later one: +39 %, or a factor where a percentage says nothing. */
+function changeText(before, now) {
+  const factor = toNumber(now) / toNumber(before);
+  if (Number.isFinite(factor) && factor < 10) return signedPercentText(factor - 1);
+  return Number.isFinite(factor) ? `\u00D7 ${numberText(factor)}` : `to ${numberText(now)}`;
+}
+
 function secondsText(value) {
   const special = specialText(value);
   if (special !== null) return special;

@@ -13,13 +13,18 @@ function fillHead(place, data) {
   fill(place,
     element('p', {class: 'title'}, data.title ?? 'attest report'),
     element('h1', {}, element('span', {class: 'verdict'}, outcome.word),
-      spoken(': '), element('span', {class: 'outcome-line'}, data.outcome_line ?? '')),
+      spoken(': '), element('span', {class: 'outcome-line'}, outcomeFacts(data.outcome_line))),
     isGiven(data.reason) ? element('p', {class: 'reason'}, data.reason) : null,
     data.unfinished ? element('p', {class: 'reason'},
       'This run did not finish. What it had found until then is below; it says nothing about the rest.') : null,
     element('dl', {class: 'answers'}, answers(data).map(answerNodes)),
     element('dl', {class: 'facts'}, facts(data).map(([name, value]) =>
       element('div', {}, element('dt', {}, name), element('dd', {}, value)))));
+}
+
+/** The line of the terminal without its first word, which stands before it larger. */
+function outcomeFacts(line) {
+  return String(line ?? '').replace(/^[A-Z]+(\s+|$)/, '').replace(/\s{2,}/g, ' \u00B7 ');
 }
 
 /** A killed run has no right to the word "passed". */
@@ -90,7 +95,7 @@ function placeAnswer(data) {
   const worst = worstRow(data);
   if (worst === null) return {question, answer: NONE, details: []};
   return {question, answer: element('code', {}, worst.name ?? ''), details: [
-    element('span', {}, worst.kernel ?? '', isGiven(worst.element) ? [' at ', code(worst.element)] : null),
+    element('span', {}, nameText(worst.kernel), isGiven(worst.element) ? [' at ', code(worst.element)] : null),
     isGiven(worst.problem) ? [breakable(worst.problem), ' ', copyButton(worst.replay)] : null,
   ]};
 }
@@ -101,12 +106,13 @@ function historyAnswer(data) {
   if (steps.length === 0) return {question, answer: 'no earlier run', details: ['This page holds one run only.']};
   const worst = largestBy(steps, (step) => (step.regressions.length > 0 ? 1e6 : 0) + rank(step.change));
   const isWorse = worst.regressions.length > 0;
+  const worseKernels = steps.filter((step) => step.regressions.length > 0).length;
   const answer = isWorse ? 'worse' : steps.some((step) => step.change < 0) ? 'no, better' : 'no';
   return {question, answer, kind: isWorse ? 'bad' : 'ok', details: [
+    isWorse && steps.length > 1 ? `${worseKernels} of ${plural(steps.length, 'kernel')}; the worst:` : null,
     isWorse ? worst.regressions.join('; ') : null,
-    `err/bound ${ratioText(worst.before.worst_ratio)} \u2192 ${ratioText(worst.now.worst_ratio)}`
-      + ` (${signedPercentText(worst.change)})`,
-    [steps.length > 1 ? `${worst.now.kernel}, ` : '', 'since ', worst.before.label ?? dateText(worst.before.started)],
+    `err/bound ${ratioText(worst.before.worst_ratio)} \u2192 ${ratioText(worst.now.worst_ratio)}`,
+    [steps.length > 1 ? [nameText(worst.now.kernel), ' '] : null, 'since ', worst.before.label ?? dateText(worst.before.started)],
   ]};
 }
 

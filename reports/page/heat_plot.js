@@ -16,7 +16,7 @@ function heatSection(data) {
   const table = foldedTable('Data of this plot', {caption: 'err/bound of each row and key tile, largest first',
     rows: heatCells(heat).sort((a, b) => rank(b.ratio) - rank(a.ratio)), limit: 100, columns: heatColumns()});
   const worst = largestBy(heatCells(heat), (cell) => cell.ratio);
-  whenPlaced(place, () => draw(place, heatSpec(heat), `Heat map of err/bound: ${plural(heat.rows.length, 'row')}, `
+  drawSoon(place, () => draw(place, heatSpec(heat), `Heat map of err/bound: ${plural(heat.rows.length, 'row')}, `
     + `${plural(heat.tiles.length, 'key tile')}; largest ${ratioText(worst.ratio)} in row ${worst.row}, keys ${worst.keys}`));
   return section('heat', title,
     element('p', {class: 'note'}, code(heat.kernel), ' ', code(heat.law), isGiven(heat.tensor) ? ` ${heat.tensor} of ` : ' ',
@@ -89,10 +89,4 @@ function heatSpec(heat) {
 
 function gridRule(data, place) {
   return {...rule({...place, stroke: {value: 'var(--tile)'}, strokeWidth: {value: 1}}), from: {data}};
-}
-
-/** At most `most` of the values, evenly. */
-function thinned(values, most) {
-  const step = Math.ceil(values.length / most);
-  return values.filter((_, i) => i % step === 0);
 }

@@ -10,8 +10,8 @@ function stepOf(before, now) {
   if ((now.violations ?? 0) > (before.violations ?? 0)) {
     regressions.push(plural(now.violations - (before.violations ?? 0), 'new violation'));
   }
-  if (growth('worst_ratio') > REGRESSION_RATIO) regressions.push(`err/bound ${signedPercentText(growth('worst_ratio') - 1)}`);
-  if (growth('rms_ulp') > REGRESSION_RMS) regressions.push(`rms error ${signedPercentText(growth('rms_ulp') - 1)}`);
+  if (growth('worst_ratio') > REGRESSION_RATIO) regressions.push(`err/bound ${changeText(before.worst_ratio, now.worst_ratio)}`);
+  if (growth('rms_ulp') > REGRESSION_RMS) regressions.push(`rms error ${changeText(before.rms_ulp, now.rms_ulp)}`);
   return {before, now, change: growth('worst_ratio') - 1, regressions};
 }
 
@@ -33,7 +33,7 @@ function historySection(data, filter) {
   if (data.history.length === 0) return section('history', 'History', notMeasured());
   const histories = kernelHistories(data.history);
   const runs = distinct(data.history.map((run) => run.started ?? ''));
-  const place = plotPlace();
+  const place = plotPlace(240);
   const table = new Table({caption: 'History: one row a run and kernel, the newest first', rows: [], limit: 30,
     columns: historyColumns(histories.length > 1),
     rowClass: (row) => (row.step?.regressions.length > 0 ? 'violated' : null)});
@@ -47,7 +47,7 @@ function historySection(data, filter) {
     const shown = histories.filter((history) => filter.passes(history, ['kernel']));
     table.setRows(shown.flatMap((history) => [...history.runs].reverse())
       .sort((a, b) => byName(b.started ?? '', a.started ?? '')));
-    whenPlaced(place, () => draw(place, historySpec(shown, runs), 'Largest error against its bound over the runs'));
+    drawSoon(place, () => draw(place, historySpec(shown, runs), 'Largest error against its bound over the runs'));
   });
   return made;
 }
@@ -59,7 +59,7 @@ function historyColumns(manyKernels) {
     {title: 'kernel', key: 'kernel'},
     {title: 'worst err/bound', key: 'worst_ratio', number: true, cell: (row) => ratioCell(row.worst_ratio)},
     {title: 'change', read: (row) => row.step?.change, number: true,
-      cell: (row) => (row.step && Number.isFinite(row.step.change) ? signedPercentText(row.step.change) : NONE)},
+      cell: (row) => (row.step ? changeText(row.step.before.worst_ratio, row.worst_ratio) : NONE)},
     {title: 'rms ulp', key: 'rms_ulp', number: true, cell: (row) => numberText(row.rms_ulp)},
     {title: 'violated', key: 'violations', number: true, cell: (row) => quietZero(row.violations, 'bad')},
     {title: 'cases', key: 'cases', number: true, cell: (row) => countText(row.cases)},
@@ -75,7 +75,7 @@ function historyPoints(histories) {
   return histories.flatMap(({kernel, runs}) => runs.filter((run) => rank(run.worst_ratio) > 0).map((run) => {
     const isRegression = run.step?.regressions.length > 0;
     return {kernel, x: run.started ?? '', y: rank(run.worst_ratio), isRegression,
-      color: isRegression ? 'var(--bad)' : 'var(--accent)', shape: isRegression ? 'triangle-up' : 'circle',
+      color: isRegression ? 'var(--bad)' : 'var(--accent)', shape: isRegression ? 'triangle-up' : 'circle', size: isRegression ? 110 : 46,
       tip: [`${kernel}  ${run.label ?? ''}`, dateText(run.started), `err/bound ${ratioText(run.worst_ratio)}`,
         ...(run.step?.regressions ?? [])]};
   }));
@@ -85,17 +85,17 @@ function historySpec(histories, runs) {
   const points = historyPoints(histories);
   const [low, high] = positiveRange(points.map((point) => point.y), [0.1, 1]);
   const top = Math.max(1.5, high * 1.5);
+  const bottom = Math.min(low / 1.5, 0.5);
   const labels = Object.fromEntries(histories.flatMap(({runs: all}) => all.map((run) => [run.started ?? '', run.label ?? ''])));
   return {
     height: 240,
-    data: [{name: 'points', values: points.map((point) => ({...point, y: Math.min(point.y, top),
-      run: labels[point.x]}))}, {name: 'labels', values: runs.map((run) => ({run, label: labels[run] ?? run}))}],
+    data: [{name: 'points', values: points.map((point) => ({...point, y: Math.min(point.y, top)}))}],
     scales: [{name: 'x', type: 'point', domain: runs, range: 'width', padding: 0.5},
-      {name: 'label', type: 'ordinal', domain: {data: 'labels', field: 'run'}, range: {data: 'labels', field: 'label'}},
-      {name: 'y', type: 'log', domain: [Math.min(low / 1.5, 0.1), top], range: 'height'}],
-    axes: [axis('left', 'y', 'worst err/bound', {grid: true, values: decades(low / 1.5, top),
-      encode: {labels: {update: {text: DECADE_LABEL}}}}),
+      {name: 'label', type: 'ordinal', domain: runs, range: runs.map((run) => labels[run] ?? run)},
+      {name: 'y', type: 'log', domain: [bottom, top], range: 'height'}],
+    axes: [axis('left', 'y', 'worst err/bound', {grid: true, values: logTicks(bottom, top),
+      encode: {labels: {update: {text: TICK_LABEL}}}}),
     axis('bottom', 'x', '', {encode: {labels: {update: {text: {signal: "scale('label', datum.value)"}}}}})],
-    marks: [boundRule(), lines('points', 'kernel'), symbols('points')],
+    marks: [boundRule(), lines('points', 'kernel'), symbols('points', {size: {field: 'size'}})],
   };
 }

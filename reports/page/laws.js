@@ -28,7 +28,7 @@ function violationNode(row, open) {
   const block = (title, text) => isGiven(text)
     ? [element('h3', {}, title), scrollBox(element('pre', {}, text), title)] : null;
   return element('details', {class: 'violation', open},
-    element('summary', {}, element('code', {}, row.law ?? ''), ' ', element('span', {class: 'quiet'}, row.kernel ?? '')),
+    element('summary', {}, element('code', {}, row.law ?? ''), ' ', element('span', {class: 'quiet'}, nameText(row.kernel))),
     block('Found', row.text), block('Smallest case of the same violation', row.shrunk_text),
     block('Its tensors', row.values),
     isGiven(row.replay) ? element('p', {class: 'replay'}, breakable(row.replay), ' ', copyButton(row.replay)) : null,
@@ -128,13 +128,16 @@ function ratioCell(value) {
   if (!isGiven(value)) return NONE;
   const bar = element('span', {class: rank(value) > 1 ? 'bar bar-bad' : 'bar', 'aria-hidden': 'true'}, element('span'));
   bar.firstChild.style.width = `${Math.min(100, 100 * rank(value))}%`;
-  return element('span', {class: 'ratio'}, bar, ratioText(value));
+  return element('span', {class: 'ratio'}, bar, element('span', {class: 'ratio-text'}, ratioText(value)));
 }
 
 function problemCell(problem, replay) {
   if (!isGiven(problem)) return NONE;
   return element('span', {class: 'with-copy'}, breakable(problem), isGiven(replay) ? [' ', copyButton(replay)] : null);
 }
+
+const PROBLEM_COLUMN = {title: 'problem', key: 'problem', class: 'at',
+  cell: (row) => problemCell(row.problem, row.replay)};
 
 function lawColumns(manyKernels) {
   const count = (key, kind) => ({title: key, key, number: true, cell: (row) => quietZero(row[key], kind)});
@@ -143,8 +146,8 @@ function lawColumns(manyKernels) {
     count('cases'), count('ok'), count('weak', 'unsure'), count('unproven', 'unsure'), count('skipped'),
     {...count('violations', 'bad'), title: 'violated'},
     {title: 'worst err/bound', key: 'worst_ratio', number: true, cell: (row) => ratioCell(row.worst_ratio)},
-    {title: 'at', key: 'worst_problem', cell: (row) => [manyKernels && isGiven(row.worst_problem)
-      ? [row.worst_kernel, ' '] : null, problemCell(row.worst_problem, row.worst_replay)]},
+    {title: 'at', key: 'worst_problem', class: 'at', cell: (row) => [manyKernels && isGiven(row.worst_problem)
+      ? [nameText(row.worst_kernel), ' '] : null, problemCell(row.worst_problem, row.worst_replay)]},
   ];
 }
 
@@ -173,7 +176,7 @@ function caseColumns(manyKernels) {
     {title: 'status', key: 'outcome', cell: (row) => [statusMark(row.outcome), isGiven(row.reason)
       ? element('span', {class: 'case-reason'}, ' ', row.reason) : null]},
     {title: 'err/bound', key: 'ratio', number: true, cell: (row) => ratioCell(row.ratio)},
-    {title: 'problem', key: 'problem', cell: (row) => problemCell(row.problem, row.replay)},
+    PROBLEM_COLUMN,
     {title: 'seconds', key: 'seconds', number: true, cell: (row) => numberText(row.seconds)},
   ];
   return manyKernels ? columns : columns.filter((column) => column.key !== 'kernel');

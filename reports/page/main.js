@@ -13,7 +13,7 @@ function sections(data, filter) {
 /** Sections that hold nothing stand back in the list of contents. */
 function contents(made) {
   return element('ul', {}, made.map((part) => {
-    const isEmpty = part.querySelector(':scope > .not-measured') !== null;
+    const isEmpty = part.classList.contains('empty-section');
     return element('li', {}, element('a', {href: `#${part.id}`, class: isEmpty ? 'empty' : null},
       part.querySelector('h2').textContent));
   }));
@@ -41,13 +41,14 @@ function start() {
   const made = sections(data, filter);
   document.getElementById('contents').append(contents(made));
   document.getElementById('sections').append(...made);
-  drawWaiting();
-  document.documentElement.dataset.state = 'drawn';
+  // Without a plot there is nothing to wait for.
+  document.documentElement.dataset.state ??= 'drawn';
 }
 
 try {
   start();
 } catch (error) {
+  document.documentElement.dataset.state = 'failed';
   announce(`This page cannot show its data: ${error.message}`);
   throw error;
 }

@@ -20,7 +20,7 @@ function bitsSection(data, filter) {
   });
   return section('bits', title, table.node, element('p', {class: 'note'},
     'The same case run in another way. ', element('b', {}, 'Required'),
-    ': the kernel declares that the bits do not change; where they do, a law is broken. The rest is information.'));
+    ': the kernel declares that the bits do not change; where they do, a law is broken. Elsewhere a difference is information.'));
 }
 
 function bitsShare(item) {
@@ -33,9 +33,8 @@ function bitsCell(item) {
   const runs = item.equal + item.differ;
   if (runs === 0) return element('span', {class: 'quiet'}, item.reason || 'not run');
   const kind = item.differ === 0 ? 'ok' : item.required ? 'bad' : 'info';
-  const text = item.differ === 0 ? `equal in ${countText(runs)}` : `${countText(item.differ)} of ${countText(runs)} differ`;
-  return [element('span', {class: `mark mark-${kind}`}, text),
-    element('span', {class: item.required ? 'required' : 'quiet'}, item.required ? ' required' : ' information'),
+  const text = item.differ === 0 ? `${countText(runs)} equal` : `${countText(item.differ)} of ${countText(runs)} differ`;
+  return [element('span', {class: `mark mark-${kind}`}, text), item.required ? ' required' : null,
     isGiven(item.reason) ? element('div', {class: 'quiet'}, item.reason) : null];
 }
 
@@ -53,8 +52,8 @@ function powerSection(data, filter) {
 
 /** The longer side goes down the page. */
 function powerTable(items) {
-  const laws = distinct(items.map((item) => item.law));
-  const standIns = distinct(items.map((item) => item.stand_in));
+  const laws = [...new Set(items.map((item) => item.law))];
+  const standIns = [...new Set(items.map((item) => item.stand_in))];
   const isDown = laws.length > standIns.length;
   const [down, across] = isDown ? ['law', 'stand_in'] : ['stand_in', 'law'];
   const columnsOf = isDown ? standIns : laws;
@@ -64,7 +63,7 @@ function powerTable(items) {
     cell: (row) => powerCell(read(row))});
   const table = new Table({caption: 'Refused wrong outputs, %', rows, limit: 100, columns: [
     {title: isDown ? 'property' : 'wrong output', key: 'name', head: true}, value('all', (row) => row.all),
-    ...columnsOf.map((name) => ({...value(name, (row) => row.cells[name]), tilted: true}))]});
+    ...columnsOf.map((name) => value(name, (row) => row.cells[name]))]});
   table.node.classList.add('power-table');
   return table.node;
 }

@@ -5,7 +5,7 @@ const PLOT_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue
 
 const PLOT_CONFIG = {
   background: null,
-  padding: 0,
+  padding: {left: 2, top: 4, right: 10, bottom: 4},
   autosize: {type: 'fit', contains: 'padding'},
   axis: {
     labelFont: PLOT_FONT, titleFont: PLOT_FONT, labelFontSize: 11, titleFontSize: 11, titleFontWeight: 'normal',
@@ -16,7 +16,7 @@ const PLOT_CONFIG = {
   text: {font: PLOT_FONT, fontSize: 11, fill: 'var(--quiet)'},
 };
 
-const views = new Map();
+const views = new WeakMap();
 
 const resized = new ResizeObserver((entries) => {
   for (const entry of entries) {
@@ -67,8 +67,11 @@ function plotFigure(children) {
   return element('figure', {class: 'plot'}, ...children);
 }
 
-function plotPlace() {
-  return element('div', {class: 'plot-place'});
+/** The height is kept free, so that nothing moves when the plot comes. */
+function plotPlace(height = 0) {
+  const place = element('div', {class: 'plot-place'});
+  place.style.minHeight = `${height}px`;
+  return place;
 }
 
 /** The legend in HTML: it wraps on a phone, and its marks have a shape beside their colour. */
@@ -102,8 +105,8 @@ function dtypeLegend(dtypes, styles) {
 
 // -- parts that several plots share ---------------------------------------------------------------
 
-/** Decades as 0.001 ... 1000, beyond them as 1e4. */
-const DECADE_LABEL = {
+/** 0.001 ... 1000 as they are, beyond them as 1e4. */
+const TICK_LABEL = {
   signal: "datum.value >= 0.001 && datum.value < 10000 ? format(datum.value, '~r') : format(datum.value, '.0e')",
 };
 
@@ -119,6 +122,21 @@ function decades(low, high) {
     values.push(10 ** power);
   }
   return values;
+}
+
+/** Decades, or 1, 2, 5, 10 where there are few of them. */
+function logTicks(low, high) {
+  const span = Math.log10(high / low);
+  if (span > 2) return thinned(decades(low, high), 9);
+  const steps = span > 1 ? [1, 3] : span > 0.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  return decades(low / 10, high).flatMap((decade) => steps.map((step) => step * decade))
+    .filter((value) => value >= low && value <= high);
+}
+
+/** At most `most` of the values, evenly. */
+function thinned(values, most) {
+  const step = Math.ceil(values.length / most);
+  return values.filter((_, i) => i % step === 0);
 }
 
 function powersOfTwo(low, high, step = 1) {
@@ -150,7 +168,7 @@ function symbols(data, more = {}) {
     encode: {enter: {cursor: {value: 'pointer'}, stroke: {value: 'var(--paper)'}, strokeWidth: {value: 1}},
       update: {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, fill: {field: 'color'},
         shape: {field: 'shape'}, size: {value: 46}, tooltip: {field: 'tip'}, ...more},
-      hover: {size: {value: 130}}}};
+      hover: {size: {value: 130}, opacity: {value: 1}}}};
 }
 
 /** One line for each group of `by`; points are in the order of x. */
@@ -166,13 +184,20 @@ function lines(data, by) {
 
 const waiting = new Map();
 
-/** Draws now, or as soon as `place` is in the document and has a width. */
-function whenPlaced(place, drawing) {
-  if (place.isConnected) drawing();
-  else waiting.set(place, drawing);
+/**
+ * Draws `place` soon, once it is in the document and has a width: one plot a task, so that the page
+ * can be read and used meanwhile. The last order for a place holds.
+ */
+function drawSoon(place, drawing) {
+  if (waiting.size === 0) setTimeout(drawWaiting);
+  waiting.set(place, drawing);
+  document.documentElement.dataset.state = 'drawing';
 }
 
 function drawWaiting() {
-  for (const drawing of waiting.values()) drawing();
-  waiting.clear();
+  const [place, drawing] = waiting.entries().next().value;
+  waiting.delete(place);
+  if (waiting.size > 0) setTimeout(drawWaiting);
+  else document.documentElement.dataset.state = 'drawn';
+  if (place.isConnected) drawing();
 }

@@ -2,7 +2,7 @@
 
 function ratioSection(data, filter, styles) {
   if (data.ratio_by_keys.length === 0) return section('ratio', 'Error against key length', notMeasured());
-  const place = plotPlace();
+  const place = plotPlace(320);
   const legendPlace = element('div', {});
   const note = element('span', {});
   const table = foldedTable('Data of this plot', {caption: 'Worst case of each kernel, dtype and range of key lengths',
@@ -16,7 +16,7 @@ function ratioSection(data, filter, styles) {
     fill(legendPlace, dtypeLegend(distinct(shown.map((point) => point.dtype)), styles));
     const exact = shown.filter((point) => rank(point.ratio) === 0).length;
     note.textContent = exact > 0 ? `${plural(exact, 'case')} without any error not drawn.` : '';
-    whenPlaced(place, () => draw(place, ratioSpec(shown, styles), ratioDescription(shown)));
+    drawSoon(place, () => draw(place, ratioSpec(shown, styles), ratioDescription(shown)));
   });
   return section('ratio', 'Error against key length', figure);
 }
@@ -27,7 +27,7 @@ function ratioColumns() {
     {title: 'keys', key: 'keys', number: true, cell: (row) => countText(row.keys)},
     {title: 'err/bound', key: 'ratio', number: true, cell: (row) => ratioText(row.ratio)},
     {title: 'property', key: 'law'},
-    {title: 'problem', key: 'problem', cell: (row) => problemCell(row.problem, row.replay)},
+    PROBLEM_COLUMN,
   ];
 }
 
@@ -78,15 +78,19 @@ function ratioSpec(shown, styles) {
   const points = ratioPoints(shown, styles, top);
   const [shortest, longest] = positiveRange(points.map((point) => point.x), [1, 1024]);
   const step = Math.max(1, Math.ceil(Math.log2(longest / shortest) / 12));
+  const worst = worstLine(points);
+  const others = points.filter((point) => !worst.includes(point));
   return {
     height: 320,
-    data: [{name: 'points', values: points}, {name: 'worst', values: worstLine(points)}],
+    data: [{name: 'others', values: others}, {name: 'worst', values: worst}],
     scales: [{name: 'x', type: 'log', base: 2, domain: [shortest / 1.2, longest * 1.2], range: 'width'},
       {name: 'y', type: 'log', domain: [bottom, top], range: 'height'}],
-    axes: [axis('left', 'y', 'err/bound', {grid: true, values: decades(bottom, top),
-      encode: {labels: {update: {text: DECADE_LABEL}}}}),
+    axes: [axis('left', 'y', 'err/bound', {grid: true, values: logTicks(bottom, top),
+      encode: {labels: {update: {text: TICK_LABEL}}}}),
     axis('bottom', 'x', 'keys', {values: powersOfTwo(shortest, longest * 1.01, step),
       encode: {labels: {update: {text: LENGTH_LABEL}}}})],
-    marks: [boundRule(), lines('worst', 'dtype'), symbols('points', {stroke: {field: 'edge'}})],
+    marks: [boundRule(), lines('worst', 'dtype'), 
+      symbols('others', {size: {value: 16}, stroke: {field: 'edge'}, strokeWidth: {value: 0.5}, opacity: {value: 0.55}}),
+      symbols('worst', {stroke: {field: 'edge'}})],
   };
 }

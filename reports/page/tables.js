@@ -84,7 +84,7 @@ class Table {
   }
 
   cell(row, column) {
-    const content = column.cell ? column.cell(row) : row[column.key];
+    const content = column.cell ? column.cell(row) : column.key === 'kernel' ? nameText(row.kernel) : row[column.key];
     const classes = [column.number && 'number', column.class].filter(Boolean).join(' ') || null;
     if (column.head) return element('th', {scope: 'row', class: classes}, content);
     return element('td', {class: classes}, isGiven(content) ? content : NONE);

@@ -69,10 +69,10 @@ function ulpBands(sums) {
 }
 
 function ulpFigure(sum, bands, styles) {
-  const place = plotPlace();
+  const place = plotPlace(190);
   const rounded = sumBy(sum.bins.filter((bin) => toNumber(bin.to) <= 0.5), (bin) => bin.count);
   const facts = `${percentText(rounded / sum.total)} % within \u00BD ulp, largest ${numberText(sum.largest)} ulp`;
-  whenPlaced(place, () => draw(place, ulpSpec(sum, bands, styles.get(sum.dtype)), `Histogram of errors of ${sum.name}: ${facts}`));
+  drawSoon(place, () => draw(place, ulpSpec(sum, bands, styles.get(sum.dtype)), `Histogram of errors of ${sum.name}: ${facts}`));
   return plotFigure([element('h3', {}, sum.name), element('figcaption', {},
     `${plural(sum.total, 'output')}, ${facts}`), place]);
 }
@@ -97,10 +97,10 @@ function ulpSpec(sum, bands, style) {
   const inside = bands.filter((bin) => toNumber(bin.to) <= 0.5);
   return {
     height: 190,
-    data: [{name: 'bars', values: bars}, {name: 'bands', values: bands}],
+    data: [{name: 'bars', values: bars}],
     scales: [{name: 'x', type: 'band', domain: bands.map((bin) => bin.key), range: 'width', paddingInner: 0.12},
-      {name: 'label', type: 'ordinal', domain: {data: 'bands', field: 'key'}, range: {data: 'bands', field: 'label'}},
-      {name: 'y', type: 'log', domain: [0.7, highest * 2], range: 'height'}],
+      {name: 'label', type: 'ordinal', domain: bands.map((bin) => bin.key), range: bands.map((bin) => bin.label)},
+      {name: 'y', type: 'log', domain: [0.7, highest * 8], range: 'height'}],
     axes: [axis('left', 'y', 'outputs', {grid: true, values: decades(1, highest * 2),
       encode: {labels: {update: {text: {signal: "format(datum.value, '~s')"}}}}}),
     axis('bottom', 'x', 'error in ulp', {encode: {labels: {update: {text: {signal: "scale('label', datum.value)"}}}}})],

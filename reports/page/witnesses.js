@@ -6,7 +6,7 @@ function witnessesSection(data, filter) {
   const both = (decimal, hexadecimal) => [element('div', {}, code(decimal)), element('div', {class: 'quiet'}, code(hexadecimal))];
   const table = new Table({caption: 'Worst witnesses: got and exact value in decimal and hexadecimal', rows: [], limit: 10, columns: [
     {title: 'property', key: 'law', head: true, cell: (row) => [row.law,
-      element('div', {class: 'quiet'}, [row.kernel, row.dtype].filter(isGiven).join(' '))]},
+      element('div', {class: 'quiet'}, nameText(row.kernel), ' ', row.dtype)]},
     {title: 'element', key: 'element', cell: (row) => code(elementName(row))},
     {title: 'got', read: (row) => toNumber(row.got), class: 'value', cell: (row) => both(valueText(row.got), row.got_hex)},
     {title: 'exact', read: (row) => toNumber(row.want), class: 'value', cell: (row) => both(valueText(row.want), row.want_hex)},
@@ -14,7 +14,7 @@ function witnessesSection(data, filter) {
     {title: 'bound', key: 'bound', number: true, cell: (row) => numberText(row.bound)},
     {title: 'err/bound', key: 'ratio', number: true, cell: (row) => ratioCell(row.ratio)},
     {title: 'ulp', key: 'ulp', number: true, cell: (row) => numberText(row.ulp)},
-    {title: 'problem', key: 'problem', cell: (row) => problemCell(row.problem, row.replay)},
+    PROBLEM_COLUMN,
   ]});
   filter.whenChanged(() => table.setRows(data.witnesses.filter((row) => filter.finds(row))));
   return section('witnesses', title, table.node);

@@ -122,6 +122,11 @@ class Tab {
     return result.value;
   }
 
+  /** Asks until the expression is true; the time limit of the whole test ends a wait for ever. */
+  async until(expression) {
+    while (!await this.evaluate(expression)) await new Promise((resolve) => { setTimeout(resolve, 20); });
+  }
+
   async press(key, modifiers = 0) {
     const codes = {Tab: 9, Enter: 13, Escape: 27};
     const event = {key, code: key, windowsVirtualKeyCode: codes[key], modifiers};
