@@ -57,9 +57,18 @@ class Filter {
   hasText(item) {
     const words = this.chosen.text.toLowerCase().split(/\s+/).filter((word) => word !== '');
     if (words.length === 0) return true;
-    const text = Object.values(item).filter((value) => typeof value === 'string').join('\n').toLowerCase();
-    return words.every((word) => text.includes(word));
+    return words.every((word) => searchText(item).includes(word));
   }
+}
+
+const searchTexts = new WeakMap();
+
+/** All texts of an item, in small letters. */
+function searchText(item) {
+  if (!searchTexts.has(item)) {
+    searchTexts.set(item, Object.values(item).filter((value) => typeof value === 'string').join('\n').toLowerCase());
+  }
+  return searchTexts.get(item);
 }
 
 function kernelNames(data) {
@@ -70,6 +79,11 @@ function kernelNames(data) {
 function outcomesOfLaws(laws) {
   const counts = {ok: 'ok', weak: 'weak', unproven: 'unproven', skipped: 'skipped'};
   return Object.keys(counts).filter((name) => laws.some((law) => law[name] > 0));
+}
+
+/** True if there is something that a filter could hide. */
+function isFilterable(data) {
+  return ['laws', 'cases', 'ratio_by_keys', 'witnesses', 'accuracy', 'sweep'].some((name) => data[name].length > 0);
 }
 
 /** The form; `filter.whenChanged` keeps it in step. */

@@ -37,7 +37,7 @@ function start() {
   const data = readData();
   const filter = new Filter(data);
   fillHead(document.getElementById('head'), data);
-  document.getElementById('filter').append(filterForm(filter));
+  if (isFilterable(data)) document.getElementById('filter').append(filterForm(filter));
   const made = sections(data, filter);
   document.getElementById('contents').append(contents(made));
   document.getElementById('sections').append(...made);

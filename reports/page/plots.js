@@ -172,12 +172,12 @@ function symbols(data, more = {}) {
 }
 
 /** One line for each group of `by`; points are in the order of x. */
-function lines(data, by) {
+function lines(data, by, color = 'color') {
   return {type: 'group', aria: false, interactive: false,
     from: {facet: {name: `${data}_of_one`, data, groupby: by}},
     marks: [{type: 'line', aria: false, interactive: false, from: {data: `${data}_of_one`},
       encode: {enter: {strokeWidth: {value: 1.6}, strokeJoin: {value: 'round'}},
-        update: {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, stroke: {field: 'color'}}}}]};
+        update: {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, stroke: {field: color}}}}]};
 }
 
 // -- when to draw ---------------------------------------------------------------------------------

@@ -20,8 +20,7 @@ function expectNone(what, lines) {
   for (const line of lines) failures.push(`${what}: ${line}`);
 }
 
-function render(name) {
-  const data = path.join(__dirname, `${name}.json`);
+function render(name, data = path.join(__dirname, `${name}.json`)) {
   const page = path.join(folder, `${name}.html`);
   execFileSync(renderer, [data, page]);
   return {address: url.pathToFileURL(page).href, data: JSON.parse(fs.readFileSync(data, 'utf8'))};
@@ -55,8 +54,24 @@ async function checkAny(tab, what, address, width) {
 
 const LOOKS = {light: [1280, 'light'], dark: [1280, 'dark'], phone: [360, 'light'], phone_dark: [360, 'dark']};
 
-async function everyLook(browser, name, looks, plots, roles) {
-  const {address} = render(name);
+/** The same run of 25 kernels and eleven times as many laws. */
+function manyKernels() {
+  const data = JSON.parse(fs.readFileSync(path.join(__dirname, 'all_sections.json'), 'utf8'));
+  const kernels = Array.from({length: 25}, (_, i) => `builtin:kernel_${i}`);
+  const ofAll = (items) => kernels.flatMap((kernel) => items.filter((item) => item.kernel === 'builtin:simd')
+    .map((item) => ({...item, kernel})));
+  for (const name of ['laws', 'cases', 'ratio_by_keys', 'ulp', 'bias', 'bits', 'history', 'accuracy']) data[name] = ofAll(data[name]);
+  for (const name of ['laws', 'cases', 'power']) {
+    data[name] = data[name].flatMap((item) => Array.from({length: 11}, (_, i) => ({...item, law: `${item.law}_${i}`})));
+  }
+  data.kernels = kernels.map((name) => ({name}));
+  const file = path.join(folder, 'many_kernels.json');
+  fs.writeFileSync(file, JSON.stringify(data));
+  return file;
+}
+
+async function everyLook(browser, {name, looks, plots, roles, file}) {
+  const {address} = render(name, file);
   for (const look of looks) {
     const [width, scheme] = LOOKS[look];
     const what = `${name} ${look}`;
@@ -82,9 +97,12 @@ async function main() {
   fs.mkdirSync(folder, {recursive: true});
   const browser = new Chromium(program);
   try {
-    await everyLook(browser, 'all_sections', Object.keys(LOOKS), ['ratio', 'ulp', 'heat', 'bias', 'history', 'sweep'],
-      ['table', 'columnheader', 'rowheader', 'button', 'combobox', 'searchbox', 'heading', 'region', 'main', 'banner', 'navigation']);
-    await everyLook(browser, 'killed_run', ['light', 'phone_dark'], [], ['heading', 'button', 'main']);
+    const plots = ['ratio', 'ulp', 'heat', 'bias', 'history', 'sweep'];
+    const roles = ['table', 'columnheader', 'rowheader', 'button', 'combobox', 'searchbox', 'heading', 'region', 'main',
+      'banner', 'navigation', 'search', 'graphics-document'];
+    await everyLook(browser, {name: 'all_sections', looks: Object.keys(LOOKS), plots, roles});
+    await everyLook(browser, {name: 'many_kernels', looks: ['light', 'phone'], plots, roles, file: manyKernels()});
+    await everyLook(browser, {name: 'killed_run', looks: ['light', 'phone_dark'], plots: [], roles: ['heading', 'button', 'main']});
     await useAll(browser, 'all_sections');
   } finally {
     await browser.close();
