@@ -33,7 +33,7 @@ function nameText(name) {
 
 /** A problem or a name that may be long: may break after any character of punctuation. */
 function breakable(text) {
-  const parts = String(text).split(/(?<=[,;/_\]}])/);
+  const parts = String(text).split(/(?<=[,;\]}])/);
   return element('code', {class: 'problem'}, parts.map((part, i) => (i ? [element('wbr'), part] : part)));
 }
 

@@ -107,7 +107,7 @@ async function main() {
   } finally {
     await browser.close();
   }
-  for (const line of failures) console.error(`FAIL ${line}`);
+  for (const line of new Set(failures)) console.error(`FAIL ${line}`);
   console.log(`${asked} checks, ${failures.length} failures; pictures in ${folder}`);
   process.exitCode = failures.length > 0 || asked === 0 ? 1 : 0;
 }

@@ -37,6 +37,10 @@ async function filterRows(tab, data) {
     const got = (await tab.evaluate(VISIBLE_LAWS)).length;
     if (got !== wanted) lines.push(`${what}: ${got} laws instead of ${wanted}`);
   };
+  const expectCount = async (what, wanted) => {
+    const said = await tab.evaluate(`document.getElementById('filter-count').textContent`);
+    if (!said.includes(` ${wanted} case${wanted === 1 ? '' : 's'} shown`)) lines.push(`${what}: the page says ${said}, not ${wanted} cases`);
+  };
   const all = new Set(data.laws.map((law) => law.law)).size;
   await expectRows('no filter', all);
   await choose(tab, 'law', 'bound.out');
@@ -49,13 +53,13 @@ async function filterRows(tab, data) {
   await choose(tab, 'outcome', '');
   await choose(tab, 'mask', 'doc');
   await expectRows('mask doc', lawsOfCases(data, (each) => each.mask.startsWith('doc')));
+  await expectCount('mask doc', data.cases.filter((each) => each.mask.startsWith('doc')).length);
   await clearFilter(tab);
   await expectRows('cleared', all);
   await click(tab, '#filter-text');
   await tab.send('Input.insertText', {text: 'empty.forward'});
   await expectRows('text', 1);
-  const count = await tab.evaluate(`document.getElementById('filter-count').textContent`);
-  if (!count.startsWith('1 law ')) lines.push(`the count says: ${count}`);
+  await expectCount('text', data.cases.filter((each) => Object.values(each).join().includes('empty.forward')).length);
   await tab.send('Input.insertText', {text: ' no such text'});
   await expectRows('text of nothing', 0);
   await clearFilter(tab);
