@@ -30,11 +30,13 @@ const SWEEP_MEASURES = [
 
 function sweepSection(data, filter, styles) {
   if (data.sweep.length === 0) return section('sweep', 'Sweep', notMeasured());
+  // Where the swept quantity is a number it stands beside its text.
+  const points = data.sweep.map((row) => ({...row, x: typeof row.number === 'number' ? row.number : row.x}));
   const place = element('div', {});
   const legendPlace = element('div', {});
   const table = foldedTable('Data of these plots', {caption: 'Sweep', rows: [], columns: sweepColumns()});
   filter.whenChanged(() => {
-    const shown = data.sweep.filter((row) => filter.finds(row));
+    const shown = points.filter((row) => filter.finds(row));
     table.setRows(shown);
     fill(legendPlace, dtypeLegend(distinct(shown.map((row) => row.dtype)), styles));
     fill(place, [...groupBy(shown, (row) => row.over)].map(([over, rows]) => sweepFigures(over, rows, styles)));
@@ -56,7 +58,9 @@ function sweepColumns() {
   const value = (title, key) => ({title, key, number: true, cell: (row) => numberText(row[key])});
   return [{title: 'kernel', key: 'kernel', head: true}, {title: 'over', key: 'over'},
     {title: 'x', key: 'x', number: true, cell: (row) => String(row.x)}, {title: 'dtype', key: 'dtype'},
+    {title: 'violated', key: 'violations', number: true, cell: (row) => quietZero(row.violations, 'bad')},
     ...SWEEP_MEASURES.map(({key, title}) => value(key === 'bias' ? 'bias' : title, key)),
+    {title: 'reason', key: 'reason'},
     PROBLEM_COLUMN];
 }
 

@@ -18,14 +18,9 @@ function readData() {
 /** The mask and the dtype stand in the problem text; lists that lack them get them from there. */
 function completeProblem(item) {
   const words = String(item.problem ?? problemOfText(item.text)).split(/\s+/);
-  if (!isGiven(item.mask)) {
-    const mask = words.find((word) => word.startsWith('mask='));
-    const window = words.some((word) => word.startsWith('win='));
-    item.mask = maskFamily(mask ? mask.slice(5) : 'none') + (window ? ' + window' : '');
-  } else {
-    item.mask = maskFamily(item.mask);
-  }
-  if (!isGiven(item.dtype)) item.dtype = words.find((word) => /^(f|bf|fp)\d/.test(word));
+  const word = (name) => words.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+  item.mask = maskFamily(item.mask || word('mask') || 'none') + (isGiven(word('win')) ? ' + window' : '');
+  if (!isGiven(item.dtype)) item.dtype = words.find((each) => /^(f|bf|fp)\d/.test(each));
 }
 
 function problemOfText(text) {

@@ -1,6 +1,7 @@
 // Numbers as people read them. A number that is not finite comes as "inf", "-inf" or "nan".
 
 const NARROW_SPACE = '\u202F';
+const SPECIAL_NUMBERS = ['inf', '-inf', 'nan'];
 const NONE = '\u2013';
 
 function toNumber(value) {

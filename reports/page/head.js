@@ -112,7 +112,7 @@ function historyAnswer(data) {
     isWorse && steps.length > 1 ? `${worseKernels} of ${plural(steps.length, 'kernel')}; the worst:` : null,
     isWorse ? worst.regressions.join('; ') : null,
     `err/bound ${ratioText(worst.before.worst_ratio)} \u2192 ${ratioText(worst.now.worst_ratio)}`,
-    [steps.length > 1 ? [nameText(worst.now.kernel), ' '] : null, 'since ', worst.before.label ?? dateText(worst.before.started)],
+    [steps.length > 1 ? [nameText(worst.now.kernel), ' '] : null, 'since ', runLabel(worst.before)],
   ]};
 }
 

@@ -15,6 +15,11 @@ function stepOf(before, now) {
   return {before, now, change: growth('worst_ratio') - 1, regressions};
 }
 
+/** Some runs have no name but their time. */
+function runLabel(run) {
+  return isGiven(run.label) && run.label !== run.started ? run.label : dateText(run.started);
+}
+
 /** The history of each kernel in the order of time, with the step that led to each run. */
 function kernelHistories(history) {
   const kernels = groupBy(history, (run) => run.kernel ?? '');
@@ -63,7 +68,7 @@ function historyLegend(kernels) {
 
 function historyColumns(manyKernels) {
   const columns = [
-    {title: 'run', key: 'label', head: true, cell: (row) => row.label ?? dateText(row.started)},
+    {title: 'run', key: 'label', head: true, cell: (row) => runLabel(row)},
     {title: 'started', key: 'started', cell: (row) => element('span', {class: 'nowrap'}, dateText(row.started))},
     {title: 'kernel', key: 'kernel'},
     {title: 'worst err/bound', key: 'worst_ratio', number: true, cell: (row) => ratioCell(row.worst_ratio)},
@@ -86,7 +91,7 @@ function historyPoints(histories) {
     const isQuiet = histories.length > DISTINCT_HISTORIES;
     return {kernel, x: run.started ?? '', y: rank(run.worst_ratio), isRegression, line: isQuiet ? 'var(--line)' : 'var(--accent)',
       color: isRegression ? 'var(--bad)' : isQuiet ? 'var(--quiet)' : 'var(--accent)', shape: isRegression ? 'triangle-up' : 'circle', size: isRegression ? 110 : isQuiet ? 12 : 46,
-      tip: [`${kernel}  ${run.label ?? ''}`, dateText(run.started), `err/bound ${ratioText(run.worst_ratio)}`,
+      tip: [`${kernel}  ${runLabel(run)}`, dateText(run.started), `err/bound ${ratioText(run.worst_ratio)}`,
         ...(run.step?.regressions ?? [])]};
   }));
 }
@@ -104,7 +109,7 @@ function historySpec(histories, runs) {
   const top = Math.max(1.5, high * 1.5);
   const bottom = Math.min(low / 1.5, 0.5);
   const points = raw.map((point) => ({...point, y: Math.min(point.y, top)}));
-  const labels = Object.fromEntries(histories.flatMap(({runs: all}) => all.map((run) => [run.started ?? '', run.label ?? ''])));
+  const labels = Object.fromEntries(histories.flatMap(({runs: all}) => all.map((run) => [run.started ?? '', runLabel(run)])));
   return {
     height: 240,
     data: [{name: 'points', values: points}, {name: 'worst', values: worstOfRuns(points, histories.length)}],

@@ -38,10 +38,10 @@ function violationNode(row, open) {
 const LAW_COUNTS = ['cases', 'ok', 'weak', 'unproven', 'skipped', 'violations'];
 
 /** The rows of one law added up; the worst one says where. */
-function lawRow(law, rows) {
+function lawRow(law, rows, sentence) {
   const worst = largestBy(rows, (row) => row.worst_ratio) ?? rows[0];
   const counts = Object.fromEntries(LAW_COUNTS.map((name) => [name, sumBy(rows, (row) => row[name])]));
-  return {...counts, law, rows, sentence: rows.find((row) => isGiven(row.sentence))?.sentence,
+  return {...counts, law, rows, sentence,
     values: sumBy(rows, (row) => row.values), worst_ratio: worst.worst_ratio, worst_kernel: worst.kernel,
     worst_problem: worst.worst_problem, worst_replay: worst.worst_replay};
 }
@@ -55,6 +55,8 @@ class LawRows {
   constructor(data, filter) {
     this.data = data;
     this.filter = filter;
+    // It may stand in one row of a law only, which the filter may hide.
+    this.sentences = new Map(data.laws.filter((row) => isGiven(row.sentence)).map((row) => [row.law, row.sentence]));
     this.casesOf = groupBy(data.cases, (row) => `${row.kernel}\n${row.law}`);
   }
 
@@ -78,7 +80,7 @@ class LawRows {
 
   rows() {
     const shown = groupBy(this.data.laws.filter((row) => this.shows(row)), (row) => row.law);
-    return [...shown].map(([law, rows]) => lawRow(law, rows)).sort((a, b) => lawUrgency(a) - lawUrgency(b));
+    return [...shown].map(([law, rows]) => lawRow(law, rows, this.sentences.get(law))).sort((a, b) => lawUrgency(a) - lawUrgency(b));
   }
 }
 

@@ -129,7 +129,7 @@ function compareValues(a, b) {
 
 /** Infinities would give inf - inf; what is missing sorts first. */
 function sortNumber(value) {
-  if (typeof value !== 'number' && !['inf', '-inf', 'nan'].includes(value)) return null;
+  if (typeof value !== 'number' && !SPECIAL_NUMBERS.includes(value)) return null;
   return Math.max(-Number.MAX_VALUE / 4, Math.min(Number.MAX_VALUE / 4, rank(value)));
 }
 

@@ -38,7 +38,10 @@ function ulpSum(name, items) {
       bins.get(key).count += bin.count;
     }
   }
-  return {name, dtype: items[0].dtype, bins: [...bins.values()], total: sumBy(items, (item) => item.total),
+  const outside = [['not_finite', 'not finite'], ['missed_zero', 'not 0 where 0 is exact']]
+    .map(([key, text]) => [sumBy(items, (item) => item[key]), text]).filter(([count]) => count > 0)
+    .map(([count, text]) => `${countText(count)} ${text}`);
+  return {name, outside, dtype: items[0].dtype, bins: [...bins.values()], total: sumBy(items, (item) => item.total),
     largest: largestBy(items, (item) => item.largest)?.largest};
 }
 
@@ -71,7 +74,8 @@ function ulpBands(sums) {
 function ulpFigure(sum, bands, styles) {
   const place = plotPlace(190);
   const rounded = sumBy(sum.bins.filter((bin) => toNumber(bin.to) <= 0.5), (bin) => bin.count);
-  const facts = `${percentText(rounded / sum.total)} % within \u00BD ulp, largest ${numberText(sum.largest)} ulp`;
+  const facts = `${percentText(rounded / sum.total)} % within \u00BD ulp, largest ${numberText(sum.largest)} ulp`
+    + sum.outside.map((text) => `; ${text}`).join('');
   drawSoon(place, () => draw(place, ulpSpec(sum, bands, styles.get(sum.dtype)), `Histogram of errors of ${sum.name}: ${facts}`));
   return plotFigure([element('h3', {}, sum.name), element('figcaption', {},
     `${plural(sum.total, 'output')}, ${facts}`), place]);

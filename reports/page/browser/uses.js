@@ -109,6 +109,15 @@ async function copyReplayLines(tab, data) {
   return lines;
 }
 
+/** Every digit of a witness is there, as a decimal and as the bits. */
+async function witnessDigits(tab, data) {
+  const rows = await tab.evaluate(`[...document.querySelectorAll('#witnesses tbody tr')].map((row) => [2, 3].map((i) =>
+    [...row.cells[i].children].map((line) => line.textContent)))`);
+  const shown = (value) => ({nan: 'NaN', inf: '\u221E'}[value] ?? String(value).replace('-', '\u2212'));
+  const wanted = data.witnesses.map((each) => [[shown(each.got), each.got_hex], [shown(each.want), each.want_hex]]);
+  return JSON.stringify(rows) === JSON.stringify(wanted) ? [] : [`${JSON.stringify(rows)} instead of ${JSON.stringify(wanted)}`];
+}
+
 async function tips(tab, data) {
   const point = await tab.evaluate(CENTRE('#heat svg .mark-rect path[fill="var(--heat-bad)"]'));
   await tab.send('Input.dispatchMouseEvent', {type: 'mouseMoved', x: point.x - 3, y: point.y});
@@ -207,5 +216,5 @@ async function print(tab) {
 }
 
 // In this order on one page: the keyboard begins where a page begins, and paper ends it.
-module.exports = {keyboard, hostileNames, filterRows, filterPlots, copyReplayLines, tips, openByEnter, sortColumns,
+module.exports = {keyboard, hostileNames, filterRows, filterPlots, copyReplayLines, witnessDigits, tips, openByEnter, sortColumns,
   switchScheme, print};
