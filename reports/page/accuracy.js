@@ -7,7 +7,7 @@ function accuracySection(data, filter) {
     title: columnTitle,
     key,
     number: true,
-    cell: (row) => numberText(row[key]),
+    cell: (row) => memberText(row, key),
   });
   const ratio = (columnTitle, key) => ({
     title: columnTitle,

@@ -48,6 +48,13 @@ function numberText(value, digits = 3) {
   return withMinus(number.toExponential(digits - 1).replace('e+', 'e'));
 }
 
+const NAN_IS_UNMEASURED = ['ulp', 'ulp_median', 'ulp_q99', 'ulp_max', 'rms_ulp', 'twin_ratio'];
+
+/** A member of a row: NaN is a failure, but of some members it says that they were not measured. */
+function memberText(row, key) {
+  return NAN_IS_UNMEASURED.includes(key) && row[key] === 'nan' ? NONE : numberText(row[key]);
+}
+
 /** err/bound: never "1" for what is not 1, because 1 decides. */
 function ratioText(value) {
   const number = toNumber(value);

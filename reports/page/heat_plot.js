@@ -61,7 +61,7 @@ function heatLegend() {
     color: `var(--heat-${i})`,
     shape: 'area',
   }));
-  return legend([...classes, {name: 'above the bound', color: 'var(--bad)', shape: 'area'}]);
+  return legend([...classes, {name: 'above the bound', color: 'var(--heat-bad)', shape: 'area'}]);
 }
 
 function heatCells(heat) {

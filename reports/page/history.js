@@ -115,7 +115,7 @@ function historyColumns(manyKernels) {
       number: true,
       cell: (row) => (row.step ? changeText(row.step.before.worst_ratio, row.worst_ratio) : NONE),
     },
-    {title: 'rms ulp', key: 'rms_ulp', number: true, cell: (row) => numberText(row.rms_ulp)},
+    {title: 'rms ulp', key: 'rms_ulp', number: true, cell: (row) => memberText(row, 'rms_ulp')},
     {
       title: 'violated',
       key: 'violations',

@@ -233,6 +233,10 @@ function lawColumns(manyKernels) {
   ];
 }
 
+function worseFirst(a, b) {
+  return b.violations - a.violations || rank(b.worst_ratio ?? 0) - rank(a.worst_ratio ?? 0);
+}
+
 function openedLaw(row, rows, kernels) {
   const cases = row.rows
     .flatMap((each) => rows.cases(each))
@@ -241,7 +245,7 @@ function openedLaw(row, rows, kernels) {
     kernels > 1
       ? new Table({
           caption: `${row.law}: kernels`,
-          rows: row.rows,
+          rows: [...row.rows].sort(worseFirst),
           limit: 30,
           plain: true,
           showCaption: true,

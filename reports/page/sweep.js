@@ -11,10 +11,10 @@ const SWEEP_MEASURES = [
 
 function sweepSection(data, filter, styles) {
   if (data.sweep.length === 0) return section('sweep', 'Sweep', notMeasured());
-  // Where the swept quantity is a number it stands beside its text.
+  // Where the swept quantity is a number, it is drawn as one; elsewhere `number` is its place.
   const points = data.sweep.map((row) => ({
     ...row,
-    x: typeof row.number === 'number' ? row.number : row.x,
+    x: Number(row.x) === row.number ? row.number : row.x,
   }));
   const place = element('div', {});
   const legendPlace = element('div', {});
@@ -49,9 +49,7 @@ function sweepSection(data, filter, styles) {
 }
 
 function sweepFigures(over, rows, styles) {
-  const measures = SWEEP_MEASURES.filter(({key}) =>
-    rows.some((row) => Math.abs(toNumber(row[key])) > 0),
-  );
+  const measures = SWEEP_MEASURES.filter(({key}) => rows.some((row) => sizeOf(row, key) > 0));
   return [
     element('h3', {}, `Over ${over}`),
     element(
@@ -69,7 +67,7 @@ function sweepFigures(over, rows, styles) {
 }
 
 function sweepColumns() {
-  const value = (title, key) => ({title, key, number: true, cell: (row) => numberText(row[key])});
+  const value = (title, key) => ({title, key, number: true, cell: (row) => memberText(row, key)});
   return [
     {title: 'kernel', key: 'kernel', head: true},
     {title: 'over', key: 'over'},
@@ -87,17 +85,24 @@ function sweepColumns() {
   ];
 }
 
+/** What is drawn of a member; err/bound that is no number is a failure, and drawn at the top. */
+function sizeOf(row, key) {
+  const size = Math.abs(toNumber(row[key]));
+  return key === 'ratio' && isGiven(row.ratio) && !isGiven(row.reason) ? rank(row.ratio) : size;
+}
+
 /** Of each x and dtype the worst over kernels. */
 function sweepPoints(over, rows, measure, styles) {
   const groups = groupBy(
-    rows.filter((row) => Math.abs(toNumber(row[measure.key])) > 0),
+    rows.filter((row) => sizeOf(row, measure.key) > 0),
     (row) => `${row.dtype} ${row.x}`,
   );
   const points = [...groups.values()].map((group) => {
-    const row = largestBy(group, (each) => Math.abs(toNumber(each[measure.key])));
+    const row = largestBy(group, (each) => sizeOf(each, measure.key));
     return {
       x: row.x,
-      y: Math.abs(toNumber(row[measure.key])),
+      place: row.number,
+      y: sizeOf(row, measure.key),
       dtype: row.dtype,
       replay: row.replay,
       problem: row.problem,
@@ -109,17 +114,18 @@ function sweepPoints(over, rows, measure, styles) {
       ],
     };
   });
-  return points.filter((point) => Number.isFinite(point.y)).sort((a, b) => compareValues(a.x, b.x));
+  return points.sort((a, b) => compareValues(a.place ?? a.x, b.place ?? b.x));
 }
 
 function sweepSpec(over, rows, measure, styles) {
-  const points = sweepPoints(over, rows, measure, styles);
+  const raw = sweepPoints(over, rows, measure, styles);
   const [low, high] = positiveRange(
-    points.map((point) => point.y),
+    raw.map((point) => point.y),
     [0.1, 1],
   );
   const isRatio = measure.key === 'ratio';
   const [bottom, top] = [low / 2, isRatio ? Math.max(2, high * 2) : high * 2];
+  const points = raw.map((point) => ({...point, y: Math.min(point.y, top)}));
   return {
     height: 190,
     data: [{name: 'points', values: points}],
@@ -145,7 +151,7 @@ function sweepScale(points) {
     return {
       name: 'x',
       type: 'point',
-      domain: distinct(points.map((point) => String(point.x))),
+      domain: [...new Set(points.map((point) => String(point.x)))],
       range: 'width',
       padding: 0.5,
     };

@@ -37,7 +37,7 @@ function witnessesSection(data, filter) {
       {title: 'error', key: 'error', number: true, cell: (row) => numberText(row.error)},
       {title: 'bound', key: 'bound', number: true, cell: (row) => numberText(row.bound)},
       {title: 'err/bound', key: 'ratio', number: true, cell: (row) => ratioCell(row.ratio)},
-      {title: 'ulp', key: 'ulp', number: true, cell: (row) => numberText(row.ulp)},
+      {title: 'ulp', key: 'ulp', number: true, cell: (row) => memberText(row, 'ulp')},
       PROBLEM_COLUMN,
     ],
   });
