@@ -188,23 +188,17 @@ TEST(BitEquality, OfThreadsIsMeasuredOnKernelsThatHaveThem) {
   EXPECT_EQ(thread_count(), 1);
 }
 
-TEST(Twin, RoundsScoresWeightsAndOutputToTheDtype) {
-  // Two keys: scores 1 + 2^-9 and 0. In bf16 the first score is 1: the weights are those of 1 and
-  // 0.
-  const Case on = made("1x1:1x2:1 bf16 scale=1 vals=lit:1.00390625;1.0,0;1,0");
-  // q = 1 + 2^-8 is no bf16 number: it is stored as 1.
-  const double e = std::exp(1.0F);
-  const double p = rounded_to(
-      Dtype::bf16, static_cast<double>(std::exp(0.0F) / (std::exp(0.0F) + std::exp(-1.0F))));
-  const auto row = twin_row(on, {});
-  ASSERT_TRUE(row);
-  EXPECT_EQ(row->front(), p);
-  EXPECT_NE(p, e / (e + 1));
-  // In f32 nothing is rounded further.
-  const auto wide = twin_row(made("1x1:1x2:1 f32 scale=1 vals=lit:1;1,0;1,0"), {});
-  ASSERT_TRUE(wide);
-  EXPECT_EQ(wide->front(),
-            static_cast<double>(std::exp(0.0F) / (std::exp(0.0F) + std::exp(-1.0F))));
+TEST(Twin, RoundsScoresAndWeightsToTheDtype) {
+  // Scores 101.2539 and 100.625, in bf16 (steps of 0.5) 101.5 and 100.5: apart by 1, not by 0.63.
+  const std::string values = " scale=1 vals=lit:10.0625;10.0625,10;1,0";
+  const auto narrow = twin_row(made("1x1:1x2:1 bf16" + values), {});
+  const auto wide = twin_row(made("1x1:1x2:1 f32" + values), {});
+  ASSERT_TRUE(narrow && wide);
+  const auto weight = [](float difference) {
+    return static_cast<double>(1.0F / (1.0F + std::exp(-difference)));
+  };
+  EXPECT_EQ(narrow->front(), rounded_to(Dtype::bf16, weight(1)));
+  EXPECT_EQ(wide->front(), weight(10.0625F * 10.0625F - 100.625F));
 }
 
 TEST(Twin, OfARowThatSeesNothingIsNothing) {
