@@ -184,11 +184,12 @@ std::string VariantFindings::worst_element() const {
                      worst_column);
 }
 
-Status judge_rows(const Case& on, std::vector<Variant>& variants, int jobs) {
+Status judge_rows(const Case& on, std::vector<Variant>& variants, int jobs, Audit audit) {
   std::vector<properties::Computation> computations;
   computations.reserve(variants.size());
   for (const Variant& variant : variants)
-    computations.push_back({variant.accuracy, variant.tiling, &variant.outputs});
+    computations.push_back({variant.accuracy, variant.tiling,
+                            audit == Audit::near_bounds ? &variant.outputs : nullptr});
   InOrder results(on, variants, properties::all_rows(on.problem));
   const auto work = [&] {
     const std::vector<RowIndex>& rows = results.rows();

@@ -42,9 +42,14 @@ struct Variant {
   VariantFindings found;
 };
 
+/// Rows that one oracle has decided, and that have something near its bound, may be decided by
+/// both.
+enum class Audit { near_bounds, none };
+
 /// Judges every row of all variants, whose cases have the numbers of `on`. Rows are shared by
 /// threads and added in their order: the findings do not depend on `jobs`. Fails where a row has no
 /// narrow enclosure or no proven bound.
-Status judge_rows(const properties::Case& on, std::vector<Variant>& variants, int jobs);
+Status judge_rows(const properties::Case& on, std::vector<Variant>& variants, int jobs,
+                  Audit audit = Audit::near_bounds);
 
 }  // namespace attest::cli

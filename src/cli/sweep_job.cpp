@@ -96,7 +96,14 @@ Result<std::optional<reports::SweepPoint>> measure_point(const SweepJob& job,
       point.refuse(verdict->reason);
       break;
     }
-    if (Status status = judge_rows(on, variants, job.jobs); !status.ok()) {
+    // Errors of narrow outputs are always near their bounds: both oracles are asked about those
+    // beyond it.
+    Status status = judge_rows(on, variants, job.jobs, Audit::none);
+    if (status.ok() && variants[0].found.violations > 0) {
+      variants[0].found = {};
+      status = judge_rows(on, variants, job.jobs);
+    }
+    if (!status.ok()) {
       point.refuse(status.message());
       break;
     }
