@@ -34,7 +34,7 @@ class Point {
   reports::SweepPoint finish() {
     if (!point_.reason.empty()) return std::move(point_);
     point_.outputs = all_.outputs;
-    point_.max_error = all_.worst_error;
+    point_.max_error = all_.largest_error;
     const auto measured = static_cast<double>(all_.errors.measured());
     point_.rms_error = measured > 0 ? std::sqrt(all_.sum_squares / measured) : 0;
     point_.bias = all_.bias;

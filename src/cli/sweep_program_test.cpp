@@ -149,8 +149,9 @@ TEST_F(Sweep, RefusesWhatCannotBeInOneLine) {
   const std::string kernel = "builtin:textbook";
   expect_refused({"sweep", kernel, "--over", "lk=64:3:x4"}, {"character 7", "below the begin"});
   expect_refused({"sweep", kernel, "--over", "x=1"}, {"not lk="});
-  expect_refused({"sweep", kernel, "1x1:1x3:1 f32 vals=lit:1;0,0,0;1,2,3", "--over", "lk=2"},
-                 {"lk=2", "one shape only"});
+  expect_refused(
+      {"sweep", kernel, "1x1:1x3:1 f32 vals=lit:1;0,0,0;1,2,3", "--cases", "1", "--over", "lk=2"},
+      {"lk=2", "one shape only"});
   expect_refused({"sweep", kernel, "1x1:1x3:1 f32 mask=bits:101", "--over", "lk=2"}, {"lk=2"});
   expect_refused({"sweep", kernel, "--over", "dtype=f32", "--dtype", "bf16"}, {"use one of them"});
   expect_refused({"sweep", kernel, "--over", "lk=2", "--dtype", "f31"}, {"f31"});
