@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +39,57 @@ struct LawRow {
   std::int64_t beyond_probable = 0;  ///< outputs beyond the probable error: a warning
 };
 
+/// Errors in ULP of all numbers of one kernel, dtype and tensor that were held against the truth.
+struct StatisticsRow {
+  std::string kernel;
+  std::string dtype;           ///< of the tensor
+  std::string tensor = "out";  ///< out, dq, dk, dv
+  ErrorStatistics errors;
+};
+
+/// Where in the work of its kernel the worst row goes wrong: error / bound of a row when only the
+/// keys of one tile are visible to it.
+struct HeatMap {
+  std::string kernel;
+  std::string law;  ///< that found the case
+  std::string problem;
+  std::string replay;
+  std::string tensor;             ///< "out"
+  std::vector<std::string> rows;  ///< "b0 h1 q17", in order of the problem
+  std::vector<Index> tile_begin;  ///< first key of each tile, then the number of keys
+  Index tile_q = 0;
+  Index tile_kv = 0;
+  std::vector<double> ratio;  ///< rows x tiles, row by row; NaN: the row sees no key of the tile
+  std::string note;           ///< one line: rows and tiles that were left out; or empty
+};
+
+/// How often outputs have the same bits when the same case is run in another way.
+struct BitEquality {
+  std::string kernel;
+  std::string dtype;
+  std::string kind;         ///< rerun, batch, position, split, threads
+  std::int64_t equal = 0;   ///< cases
+  std::int64_t differ = 0;  ///< cases
+  bool required = false;    ///< of what the kernel declares
+  std::string reason;       ///< why there are no cases; empty where there are
+};
+
+/// How often the limits of a law would have let a wrong output pass.
+struct PowerCount {
+  std::string stand_in;
+  std::string law;
+  std::int64_t trials = 0;  ///< cases on which it differs from the truth
+  std::int64_t accepted = 0;
+};
+
+/// What was measured beside the verdicts; of a run, or of several together.
+struct Measurements {
+  std::vector<StatisticsRow> statistics;  ///< one a kernel, dtype and tensor
+  std::optional<HeatMap> heat_map;        ///< of the worst case
+  std::vector<BitEquality> bit_equality;
+  std::vector<PowerCount> power;
+};
+
 /// Name and value pairs in the order in which they are shown.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
@@ -64,6 +117,7 @@ struct CheckReport {
   std::string out_directory;
   std::string distribution;  ///< one line: share of each class of generated cases
   bool interrupted = false;
+  Measurements measured;
 };
 
 /// Quantiles of an error in units in the last place of the correctly rounded result.
@@ -87,6 +141,9 @@ struct AccuracyRow {
   double worst_lse_ratio = 0;
   UlpQuantiles ulp;
   std::string worst_element;  ///< "out[b,h,i,c]"
+  /// Largest absolute error of the output over that of the plain evaluation in the same dtype
+  /// (properties/twin.hpp); 0: no error at all; NaN: not measured.
+  double twin_ratio = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The main job: every built-in kernel on real tensors.
@@ -96,6 +153,40 @@ struct AccuracyReport {
   std::vector<CheckReport> checks;  ///< short checks on generated cases, one a kernel
   std::string oracle;               ///< one line: how the rows were certified
   double seconds = 0;
+  Measurements measured;  ///< of `rows`; those of `checks` are theirs
+};
+
+/// One point of a sweep: `cases` cases of one problem with other values.
+struct SweepPoint {
+  std::string x;      ///< the swept parameter as it was given or counted: "4096", "bf16"
+  double number = 0;  ///< the same; position in the list where it is no number
+  std::string dtype;  ///< of the output
+  std::string problem;
+  std::int64_t outputs = 0;
+  double max_error = 0;  ///< absolute
+  double rms_error = 0;  ///< absolute
+  SampleMeans bias;      ///< of got - exact, absolute; samples as in ErrorStatistics
+  double ulp_max = 0;
+  double ratio = 0;  ///< error / bound of the worst element
+  /// As in AccuracyRow.
+  double twin_ratio = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t violations = 0;  ///< outputs beyond their bound
+  std::string worst_element;    ///< "out[b,h,i,c]"
+  std::string replay;           ///< of the case with the worst element
+  std::string reason;           ///< why nothing was measured; empty if it was
+  ErrorStatistics errors;
+};
+
+/// A run of `attest sweep`.
+struct SweepReport {
+  std::string kernel;
+  std::string over;  ///< "lk", "d", "spread" or "dtype"
+  std::string base;  ///< problem text that the points vary
+  std::uint64_t seed = 0;
+  Environment environment;
+  std::vector<SweepPoint> points;
+  double seconds = 0;
+  bool interrupted = false;
 };
 
 /// Share of a law's checked cases that may be weak or unproven. Some always are (a row with one
@@ -143,5 +234,9 @@ std::string render_shrunk_text(const Violation& violation);       ///< the block
 std::string render_accuracy_text(const AccuracyReport& report);
 std::string render_accuracy_markdown(const AccuracyReport& report);
 std::string render_accuracy_json(const AccuracyReport& report);
+std::string render_sweep_text(const SweepReport& report);
+std::string render_sweep_csv(const SweepReport& report);
+std::string render_sweep_point_jsonl(const SweepReport& report,
+                                     const SweepPoint& point);  ///< one line, no newline
 
 }  // namespace attest::reports

@@ -5,8 +5,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "attest/enclosure.hpp"
+#include "attest/error_statistics.hpp"
 #include "attest/status.hpp"
 
 namespace attest {
@@ -57,6 +59,12 @@ struct Witness {
   double bound = 0;  ///< admissible error
 };
 
+/// One output that a wrong kernel could have given instead, held against the same limits.
+struct StandInTrial {
+  std::string_view stand_in;  ///< its name, a literal
+  bool accepted = false;      ///< no limit refused it, though it differs from the truth
+};
+
 struct Verdict {
   Outcome outcome = Outcome::ok;
   std::string reason;      ///< one line; empty for a plain ok
@@ -67,6 +75,10 @@ struct Verdict {
   Index values_compared = 0;  ///< elements that were held against a bound, or against bits
   /// Outputs within their bound, but beyond the probable error (tier 3): a warning.
   Index beyond_probable = 0;
+  /// Of laws that hold an output against the truth.
+  std::optional<ErrorStatistics> statistics;
+  /// Of laws that try them; stand-ins equal to the truth on the case are left out.
+  std::vector<StandInTrial> stand_ins;
 
   static Verdict ok() { return {}; }
   static Verdict of(Outcome outcome, std::string reason) {

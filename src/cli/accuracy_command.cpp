@@ -16,6 +16,7 @@ namespace attest::cli {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x5EED1A77;
+constexpr Index kBitCases = 10;  ///< a dtype, for bit equality
 
 Result<std::vector<const Kernel*>> select_kernels(const std::vector<std::string>& names) {
   std::vector<const Kernel*> selected;
@@ -56,6 +57,7 @@ Result<reports::CheckReport> short_check(const Kernel& kernel, const AccuracyOpt
   run.plan.seed = kSeed;
   run.plan.limits = properties::limits_for(kernel, library);
   run.plan.jobs = resolve_jobs(options.jobs);
+  run.bit_cases = kBitCases;
   run.tier = "report";
   return run_checks(run);
 }
@@ -82,14 +84,15 @@ int accuracy_command(const AccuracyOptions& options) {
   const Progress progress;
   reports::AccuracyReport report;
   report.environment = environment();
-  auto rows = run_accuracy({kernels.value(), library.value().get(), resolve_jobs(options.jobs),
-                            [&](const std::string& name) { progress("tensor " + name); }});
-  if (!rows.ok()) {
+  auto found = run_accuracy({kernels.value(), library.value().get(), resolve_jobs(options.jobs),
+                             [&](const std::string& name) { progress("tensor " + name); }});
+  if (!found.ok()) {
     progress("");
-    usage(rows.status().message());
-    return rows.status().code() == StatusCode::undecided ? undecided : kernel_crashed;
+    usage(found.status().message());
+    return found.status().code() == StatusCode::undecided ? undecided : kernel_crashed;
   }
-  report.rows = std::move(rows).value();
+  report.rows = std::move(found.value().rows);
+  report.measured = std::move(found.value().measured);
   bool violated = false;
   bool decided = true;
   for (const reports::AccuracyRow& row : report.rows) violated = violated || row.violations > 0;

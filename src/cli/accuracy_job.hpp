@@ -18,8 +18,13 @@ struct AccuracyJob {
   std::function<void(const std::string&)> progress;  ///< called with the tensor's name
 };
 
+struct AccuracyFindings {
+  std::vector<reports::AccuracyRow> rows;
+  reports::Measurements measured;  ///< statistics and the heat map of the worst row
+};
+
 /// One row a kernel, dtype, tensor and tiling. The f64 rows run on the same values, exactly
 /// converted. What a kernel does not declare is left out. Fails when a kernel returns an error.
-Result<std::vector<reports::AccuracyRow>> run_accuracy(const AccuracyJob& job);
+Result<AccuracyFindings> run_accuracy(const AccuracyJob& job);
 
 }  // namespace attest::cli

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "attest/random.hpp"
+#include "attest/ulp.hpp"
 #include "cli/acceptance.hpp"
-#include "cli/ulp.hpp"
 #include "properties/in_parallel.hpp"
 #include "properties/judge.hpp"
 #include "properties/stand_ins.hpp"
