@@ -1,0 +1,133 @@
+#include "reports/case_sample.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "reports/escape.hpp"
+
+namespace attest::reports {
+namespace {
+
+std::uint64_t mixed(std::uint64_t hash) {
+  hash = (hash ^ (hash >> 33U)) * 0xFF51AFD7ED558CCDU;
+  hash = (hash ^ (hash >> 33U)) * 0xC4CEB9FE1A85EC53U;
+  return hash ^ (hash >> 33U);
+}
+
+/// As good as random, and the same in every run.
+std::uint64_t hash_of(const CaseResult& result) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const std::string_view text : {std::string_view(result.kernel), std::string_view(result.law)})
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return mixed(hash ^ mixed(static_cast<std::uint64_t>(result.number)));
+}
+
+/// -1 where there are no keys.
+int power_of_two(Index keys) {
+  return keys <= 0 ? -1 : std::bit_width(static_cast<std::uint64_t>(keys)) - 1;
+}
+
+CaseResult trimmed(const CaseResult& result, std::size_t most) {
+  CaseResult kept = result;
+  kept.verdict.statistics.reset();
+  kept.verdict.stand_ins = {};
+  kept.problem = cut(kept.problem, most);
+  kept.verdict.reason = cut(kept.verdict.reason, most);
+  if (kept.replay.size() > most) kept.replay.clear();
+  return kept;
+}
+
+/// The worse one, and of equals that which comes first, whatever is added first.
+bool replaces(const CaseResult& candidate, const CaseResult& kept) {
+  const double ratio = candidate.verdict.worst_ratio;
+  if (is_worse_ratio(ratio, kept.verdict.worst_ratio)) return true;
+  if (is_worse_ratio(kept.verdict.worst_ratio, ratio)) return false;
+  return std::tie(candidate.law, candidate.number) < std::tie(kept.law, kept.number);
+}
+
+}  // namespace
+
+bool is_worse_ratio(double candidate, double than) {
+  return std::isnan(candidate) ? !std::isnan(than) : candidate > than;
+}
+
+void CaseSample::add(const CaseSample& other) {
+  total_ += other.total_;
+  for (const CaseResult* const result : other.by_importance()) keep(*result);
+}
+
+void CaseSample::keep(const CaseResult& result) {
+  OfLaw& law = laws_[{result.kernel, result.law}];
+  if (is_violation(result.verdict.outcome)) {
+    violations_.try_emplace({result.kernel, result.law, result.number},
+                            trimmed(result, kMaxExtremeText));
+    if (violations_.size() > kMaxViolations) violations_.erase(std::prev(violations_.end()));
+  }
+  if (!law.has_worst || replaces(result, law.worst)) {
+    law.worst = trimmed(result, kMaxExtremeText);
+    law.has_worst = true;
+  }
+  if (result.verdict.worst_ratio != 0) {
+    const KeysKey key{result.kernel, result.dtype, power_of_two(result.keys)};
+    const auto found = by_keys_.find(key);
+    if (found == by_keys_.end())
+      by_keys_.emplace(key, trimmed(result, kMaxExtremeText));
+    else if (replaces(result, found->second))
+      found->second = trimmed(result, kMaxExtremeText);
+  }
+  const Rank rank{hash_of(result), result.number};
+  if (law.sample.size() >= kPerLaw && rank >= law.sample.rbegin()->first) return;
+  law.sample.try_emplace(rank, trimmed(result, kMaxSampledText));
+  if (law.sample.size() > kPerLaw) law.sample.erase(std::prev(law.sample.end()));
+}
+
+std::vector<const CaseResult*> CaseSample::by_importance() const {
+  std::vector<const CaseResult*> chosen;
+  std::set<std::tuple<std::string_view, std::string_view, std::int64_t>> seen;
+  const auto choose = [&](const CaseResult& result) {
+    if (seen.emplace(result.kernel, result.law, result.number).second) chosen.push_back(&result);
+  };
+  for (const auto& [key, result] : violations_) choose(result);
+  for (const auto& [key, law] : laws_)
+    if (law.has_worst) choose(law.worst);
+  for (const auto& [key, result] : by_keys_) choose(result);
+  // One of each law in turn.
+  std::vector<std::pair<std::map<Rank, CaseResult>::const_iterator, const OfLaw*>> open;
+  for (const auto& [key, law] : laws_) open.emplace_back(law.sample.begin(), &law);
+  for (bool more = true; more;) {
+    more = false;
+    for (auto& [next, law] : open) {
+      if (next == law->sample.end()) continue;
+      choose((next++)->second);
+      more = true;
+    }
+  }
+  return chosen;
+}
+
+const CaseResult* CaseSample::worst_of(const std::string& kernel, const std::string& law) const {
+  const auto found = laws_.find({kernel, law});
+  return found == laws_.end() ? nullptr : &found->second.worst;
+}
+
+std::vector<const CaseResult*> CaseSample::worst_by_keys() const {
+  std::vector<const CaseResult*> worst;
+  for (const auto& [key, result] : by_keys_) worst.push_back(&result);
+  return worst;
+}
+
+std::vector<const CaseResult*> CaseSample::worst_witnesses(std::size_t most) const {
+  std::vector<const CaseResult*> found;
+  for (const CaseResult* const result : by_importance())
+    if (result->verdict.witness) found.push_back(result);
+  std::stable_sort(found.begin(), found.end(), [](const CaseResult* a, const CaseResult* b) {
+    return is_worse_ratio(a->verdict.worst_ratio, b->verdict.worst_ratio);
+  });
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+}  // namespace attest::reports
