@@ -108,6 +108,11 @@ Gradients<double> magnitudes(const GradientFacts& facts) {
   return sizes;
 }
 
+Dtype gradient_dtype(const Problem& problem, GradientPart part) {
+  if (part == GradientPart::dq) return problem.dtype;
+  return part == GradientPart::dk ? problem.k_dtype() : problem.v_dtype();
+}
+
 const Tensor& tensor_of(const GradientOutputs& outputs, GradientPart part) {
   return part == GradientPart::dq ? outputs.dq : part == GradientPart::dk ? outputs.dk : outputs.dv;
 }

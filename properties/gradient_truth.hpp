@@ -61,6 +61,9 @@ Gradients<double> magnitudes(const GradientFacts& facts);
 enum class GradientPart { dq, dk, dv };
 inline constexpr std::array kGradientParts{GradientPart::dq, GradientPart::dk, GradientPart::dv};
 
+/// A gradient has the type of its tensor.
+Dtype gradient_dtype(const Problem& problem, GradientPart part);
+
 const Tensor& tensor_of(const GradientOutputs& outputs, GradientPart part);
 
 /// One element of dq, dk or dv of a kv head.

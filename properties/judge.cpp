@@ -5,6 +5,8 @@
 #include <limits>
 #include <numbers>
 
+#include "properties/output_errors.hpp"
+#include "properties/stand_in_trials.hpp"
 #include "properties/stand_ins.hpp"
 
 namespace attest::properties {
@@ -176,9 +178,43 @@ void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowInde
   tally.end_row();
 }
 
+namespace {
+
+/// What is measured of outputs beside their verdict.
+class OutMeasurements {
+ public:
+  explicit OutMeasurements(const Case& of)
+      : of_(of), stand_ins_(of.problem.out_dtype()), trials_(of) {}
+
+  /// Precondition: the row has a visible key and a proven bound.
+  void look_at(const RowIndex& row, const reference::CertifiedRow& exact, const Outputs& outputs) {
+    std::vector<double> got;
+    for (Index c = 0; c < exact.facts.head_dim_v(); ++c) got.push_back(outputs.at(row, c));
+    errors_.add({row.batch, of_.problem.kv_head(row.head)},
+                row_errors(exact.facts.output, got, of_.problem.out_dtype()));
+    stand_ins_.look_at(exact);
+    trials_.look_at(row, exact);
+  }
+  void add_to(Verdict& verdict) const {
+    verdict.statistics = errors_.statistics();
+    verdict.stand_ins = trials_.trials();
+    if (verdict.outcome != Outcome::ok || stand_ins_.accepted() == nullptr) return;
+    verdict.outcome = Outcome::weak;
+    verdict.reason = std::string("the bound would also accept ") + stand_ins_.accepted();
+  }
+
+ private:
+  const Case& of_;
+  ErrorCollector errors_;
+  StandIns stand_ins_;
+  StandInTrials trials_;
+};
+
+}  // namespace
+
 Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part) {
   Tally tally;
-  StandIns stand_ins(of.problem.out_dtype());
+  OutMeasurements measurements(of);
   const Truth truth(kernel, of);
   Index beyond_probable = 0;
   for_each_row(of.problem, [&](const RowIndex& row) {
@@ -189,15 +225,12 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
     }
     judge_row(tally, *exact, row, part, outputs);
     if (part != Part::out || exact->facts.visible_keys() == 0 || !exact->bound.proven()) return;
-    stand_ins.look_at(*exact);
+    measurements.look_at(row, *exact, outputs);
     beyond_probable += count_beyond(truth.probable_errors(*exact), exact->facts, row, outputs);
   });
   Verdict verdict = tally.verdict();
   verdict.beyond_probable = beyond_probable;
-  if (verdict.outcome == Outcome::ok && stand_ins.accepted() != nullptr) {
-    verdict.outcome = Outcome::weak;
-    verdict.reason = std::string("the bound would also accept ") + stand_ins.accepted();
-  }
+  if (part == Part::out) measurements.add_to(verdict);
   return verdict;
 }
 

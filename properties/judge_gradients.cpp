@@ -3,6 +3,9 @@
 #include <cmath>
 #include <utility>
 
+#include "properties/output_errors.hpp"
+#include "properties/stand_ins.hpp"
+
 namespace attest::properties {
 namespace {
 
@@ -17,6 +20,7 @@ class ZeroStandIn {
     rejected_ = rejected_ || least > limit;
   }
   Verdict judge(Verdict verdict) const {
+    if (differs_) verdict.stand_ins.push_back({stand_ins().front().name, !rejected_});
     if (verdict.outcome != Outcome::ok || !differs_ || rejected_) return verdict;
     verdict.outcome = Outcome::weak;
     verdict.reason = "the bound would also accept all zeros";
@@ -106,15 +110,30 @@ Verdict judge_gradient(const Kernel& kernel, const Case& of, const GradientOutpu
   const auto heads = certified(tally, GradientTruth(kernel, of), {drawn_head(of)});
   if (!heads) return tally.verdict();
   const CertifiedHead& exact = heads->front();
+  ErrorCollector errors;
+  std::vector<Enclosure> row_exact;
+  std::vector<double> row_got;
+  const auto end_row = [&] {
+    tally.end_row();
+    errors.add({exact.head.b, exact.head.head},
+               row_errors(row_exact, row_got, gradient_dtype(of.problem, part)));
+    row_exact.clear();
+    row_got.clear();
+  };
   for (const GradientElement& element : elements_of(of.problem, exact.head, part)) {
+    if (element.place.column == 0 && !row_got.empty()) end_row();
     const Enclosure& want = element.of(exact.gradients.facts.exact);
     const double limit = element.of(exact.gradients.bound.limit);
     zeros.look_at(want, limit);
-    tally.within(element.place, element.of(outputs), want, limit,
+    row_exact.push_back(want);
+    row_got.push_back(element.of(outputs));
+    tally.within(element.place, row_got.back(), want, limit,
                  informative(limit, element.of(exact.sizes)));
-    if (element.place.column == 0) tally.end_row();
   }
-  return zeros.judge(tally.verdict());
+  if (!row_got.empty()) end_row();
+  Verdict verdict = zeros.judge(tally.verdict());
+  verdict.statistics = errors.statistics();
+  return verdict;
 }
 
 Verdict judge_bias_gradient(const Kernel& kernel, const Case& of, const GradientOutputs& outputs) {

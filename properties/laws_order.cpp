@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attest/random.hpp"
+#include "properties/bit_equality.hpp"
 #include "properties/derive.hpp"
 #include "properties/judge.hpp"
 #include "properties/laws.hpp"
@@ -54,7 +55,8 @@ Case with_several_keys(const Case& on) {
   return with_values(std::move(several), &Case::v, changed(same.v));
 }
 
-/// Runs the case under random tilings whose cuts are at multiples of `unit`.
+}  // namespace
+
 Verdict same_under_splits(const Kernel& kernel, Case on, Index unit) {
   const Outputs whole = run_kernel(kernel, on);
   if (const auto verdict = stopped(whole, on)) return *verdict;
@@ -70,8 +72,6 @@ Verdict same_under_splits(const Kernel& kernel, Case on, Index unit) {
   }
   return tally.verdict();
 }
-
-}  // namespace
 
 Verdict order_contiguous_splits(const Kernel& kernel, const Case& on) {
   const Capabilities& can = kernel.description().capabilities;

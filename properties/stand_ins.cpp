@@ -12,18 +12,6 @@ namespace {
 
 using Output = std::vector<double>;
 
-constexpr std::array<StandIn, 9> kStandIns{{
-    {"all zeros", "nothing was computed"},
-    {"mean of all V", "every key counts the same, also a masked one"},
-    {"uniform weights", "every visible key counts the same"},
-    {"V of the last key", "the last visible key alone"},
-    {"last key dropped", "a mask or a loop that ends one key too early"},
-    {"one key too many", "a mask or a loop that ends one key too late"},
-    {"softcap forgotten", "the score is not capped"},
-    {"additions forgotten", "bias, ALiBi and additive mask add nothing"},
-    {"sink forgotten", "the weights of the keys sum to 1"},
-}};
-
 /// sum_j w_j v_j / sum_j w_j over all keys, the sink behind them, with w_j = weight(j).
 template <class Weight>
 Output weighted(const RowFacts& facts, const Weight& weight) {
@@ -164,26 +152,69 @@ std::optional<Output> without_sink(const RowFacts& facts) {
   return with_scores(facts, false, [&](std::size_t j) { return facts.score[j]; });
 }
 
+Output uniform(const RowFacts& facts) {
+  const auto visible = static_cast<std::size_t>(facts.visible_keys());
+  return weighted(facts, [&](std::size_t j) { return j < visible ? 1.0 : 0.0; });
+}
+
+Output last_value(const RowFacts& facts) {
+  const auto columns = static_cast<std::ptrdiff_t>(facts.output.size());
+  const auto last = facts.value.begin() + (facts.visible_keys() - 1) * columns;
+  return {last, last + columns};
+}
+
+using MadeOf = std::optional<Output> (*)(const Case&, const RowIndex&, const RowFacts&);
+
+/// A mistake that shows in the facts of a row alone.
+template <auto kOutput>
+std::optional<Output> of_facts(const Case&, const RowIndex&, const RowFacts& facts) {
+  return kOutput(facts);
+}
+
+std::optional<Output> zeros(const Case&, const RowIndex&, const RowFacts& facts) {
+  return Output(facts.output.size(), 0.0);
+}
+
+constexpr std::array<StandIn, 9> kStandIns{{
+    {"all zeros", "nothing was computed"},
+    {"mean of all V", "every key counts the same, also a masked one"},
+    {"uniform weights", "every visible key counts the same"},
+    {"V of the last key", "the last visible key alone"},
+    {"last key dropped", "a mask or a loop that ends one key too early"},
+    {"one key too many", "a mask or a loop that ends one key too late"},
+    {"softcap forgotten", "the score is not capped"},
+    {"additions forgotten", "bias, ALiBi and additive mask add nothing"},
+    {"sink forgotten", "the weights of the keys sum to 1"},
+}};
+
+/// In the same order.
+constexpr std::array<MadeOf, kStandIns.size()> kOutputs{zeros,
+                                                        mean_of_all,
+                                                        of_facts<uniform>,
+                                                        of_facts<last_value>,
+                                                        of_facts<without_last_key>,
+                                                        one_key_more,
+                                                        without_softcap,
+                                                        without_additions,
+                                                        of_facts<without_sink>};
+
 }  // namespace
 
 std::span<const StandIn> stand_ins() {
   return kStandIns;
 }
 
+std::optional<Output> stand_in_output(std::size_t which, const Case& of, const RowIndex& row,
+                                      const RowFacts& facts) {
+  return kOutputs[which](of, row, facts);
+}
+
 std::vector<std::optional<Output>> stand_in_outputs(const Case& of, const RowIndex& row,
                                                     const RowFacts& facts) {
-  const auto visible = static_cast<std::size_t>(facts.visible_keys());
-  const std::size_t columns = facts.output.size();
-  const auto last = facts.value.begin() + static_cast<std::ptrdiff_t>((visible - 1) * columns);
-  return {Output(columns, 0.0),
-          mean_of_all(of, row, facts),
-          weighted(facts, [&](std::size_t j) { return j < visible ? 1.0 : 0.0; }),
-          Output(last, last + static_cast<std::ptrdiff_t>(columns)),
-          without_last_key(facts),
-          one_key_more(of, row, facts),
-          without_softcap(of, row, facts),
-          without_additions(of, row, facts),
-          without_sink(facts)};
+  std::vector<std::optional<Output>> outputs;
+  for (std::size_t which = 0; which < kStandIns.size(); ++which)
+    outputs.push_back(stand_in_output(which, of, row, facts));
+  return outputs;
 }
 
 ScoreParts score_parts(const Case& of, const RowIndex& row, const RowFacts& facts) {

@@ -19,9 +19,13 @@ struct StandIn {
 /// In a stable order.
 std::span<const StandIn> stand_ins();
 
-/// The output row of every stand-in, in the order of stand_ins(); nothing where it does not apply
-/// (a mask that is one key too wide needs a hidden key behind the visible ones, and below the key
-/// length). Computed in double. Precondition: the row has a visible key.
+/// The output row of one of stand_ins(); nothing where it does not apply (a mask that is one key
+/// too wide needs a hidden key behind the visible ones, and below the key length). Computed in
+/// double. Preconditions: the row has a visible key; which < stand_ins().size().
+std::optional<std::vector<double>> stand_in_output(std::size_t which, const Case& of,
+                                                   const RowIndex& row, const RowFacts& facts);
+
+/// Of all of them, in their order.
 std::vector<std::optional<std::vector<double>>> stand_in_outputs(const Case& of,
                                                                  const RowIndex& row,
                                                                  const RowFacts& facts);

@@ -46,10 +46,11 @@ struct LawRow {
   std::int64_t beyond_probable = 0;  ///< outputs beyond the probable error: a warning
 };
 
-/// Errors in ULP of all outputs of one kernel and dtype that were held against the truth.
+/// Errors in ULP of all numbers of one kernel, dtype and tensor that were held against the truth.
 struct StatisticsRow {
   std::string kernel;
-  std::string dtype;  ///< of the output
+  std::string dtype;           ///< of the tensor
+  std::string tensor = "out";  ///< out, dq, dk, dv
   ErrorStatistics errors;
 };
 
@@ -90,7 +91,7 @@ struct PowerCount {
 
 /// What was measured beside the verdicts; of a run, or of several together.
 struct Measurements {
-  std::vector<StatisticsRow> statistics;  ///< one a kernel and dtype
+  std::vector<StatisticsRow> statistics;  ///< one a kernel, dtype and tensor
   std::optional<HeatMap> heat_map;        ///< of the worst case
   std::vector<BitEquality> bit_equality;
   std::vector<PowerCount> power;

@@ -88,6 +88,7 @@ struct Capabilities {
   Conventions conventions = {};
   Reproducible reproducible = Reproducible::no;
   Index leaf = 1;
+  bool threads = false;  ///< works on the threads of attest/threads.hpp
   std::vector<Feature> features = {};
 
   bool has(Feature feature) const {

@@ -11,7 +11,7 @@
 #include <span>
 #include <thread>
 
-#include "cli/ulp.hpp"
+#include "attest/ulp.hpp"
 #include "properties/judge.hpp"
 
 namespace attest::cli {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "attest/random.hpp"
+#include "attest/ulp.hpp"
 #include "cli/acceptance.hpp"
-#include "cli/ulp.hpp"
 #include "properties/judge.hpp"
 #include "properties/stand_ins.hpp"
 

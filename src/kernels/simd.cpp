@@ -18,7 +18,9 @@ class SimdKernel : public Kernel {
         fused_(has_fused_multiply_add(target_name).value()),
         description_{"builtin:simd/" + target_name, "1",
                      "tiled online softmax in register blocks, compiled for " + target_name,
-                     scalar_capabilities()} {}
+                     scalar_capabilities()} {
+    description_.capabilities.threads = true;
+  }
 
   const KernelDescription& description() const override { return description_; }
   DeclaredAccuracy accuracy(const Problem& problem) const override {

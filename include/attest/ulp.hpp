@@ -7,7 +7,7 @@
 
 #include "attest/dtype.hpp"
 
-namespace attest::cli {
+namespace attest {
 
 /// Spacing of the dtype's numbers at a value; the smallest subnormal at 0.
 inline double ulp_at(double value, Dtype dtype) {
@@ -23,4 +23,4 @@ inline double ulp_at(double value, Dtype dtype) {
   return std::ldexp(2 * format.unit_roundoff, std::ilogb(binade));
 }
 
-}  // namespace attest::cli
+}  // namespace attest
