@@ -20,14 +20,15 @@ std::uint64_t mixed(std::uint64_t hash) {
 /// As good as random, and the same in every run.
 std::uint64_t hash_of(const CaseResult& result) {
   std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const std::string_view text : {std::string_view(result.kernel), std::string_view(result.law)})
+  for (const std::string_view text :
+       {std::string_view(result.kernel), std::string_view(result.law)})
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
   return mixed(hash ^ mixed(static_cast<std::uint64_t>(result.number)));
 }
 
 /// -1 where there are no keys.
 int power_of_two(Index keys) {
-  return keys <= 0 ? -1 : std::bit_width(static_cast<std::uint64_t>(keys)) - 1;
+  return keys <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys))) - 1;
 }
 
 CaseResult trimmed(const CaseResult& result, std::size_t most) {
@@ -78,10 +79,31 @@ void CaseSample::keep(const CaseResult& result) {
     else if (replaces(result, found->second))
       found->second = trimmed(result, kMaxExtremeText);
   }
+  keep_by_variant(result);
   const Rank rank{hash_of(result), result.number};
   if (law.sample.size() >= kPerLaw && rank >= law.sample.rbegin()->first) return;
   law.sample.try_emplace(rank, trimmed(result, kMaxSampledText));
   if (law.sample.size() > kPerLaw) law.sample.erase(std::prev(law.sample.end()));
+}
+
+void CaseSample::keep_by_variant(const CaseResult& result) {
+  if (result.verdict.worst_ratio == 0 && std::isnan(result.ulp)) return;
+  const auto [found, fresh] =
+      by_variant_.try_emplace({result.kernel, result.variant, result.dtype});
+  VariantWorst& worst = found->second;
+  if (fresh || replaces(result, worst.by_ratio)) worst.by_ratio = trimmed(result, kMaxExtremeText);
+  const bool larger =
+      !std::isnan(result.ulp) && (std::isnan(worst.by_ulp.ulp) || result.ulp > worst.by_ulp.ulp);
+  const bool earlier =
+      result.ulp == worst.by_ulp.ulp &&
+      std::tie(result.law, result.number) < std::tie(worst.by_ulp.law, worst.by_ulp.number);
+  if (larger || earlier) worst.by_ulp = trimmed(result, kMaxExtremeText);
+}
+
+std::vector<VariantWorst> CaseSample::worst_by_variant() const {
+  std::vector<VariantWorst> worst;
+  for (const auto& [key, one] : by_variant_) worst.push_back(one);
+  return worst;
 }
 
 std::vector<const CaseResult*> CaseSample::by_importance() const {
@@ -94,6 +116,10 @@ std::vector<const CaseResult*> CaseSample::by_importance() const {
   for (const auto& [key, law] : laws_)
     if (law.has_worst) choose(law.worst);
   for (const auto& [key, result] : by_keys_) choose(result);
+  for (const auto& [key, worst] : by_variant_) {
+    choose(worst.by_ratio);
+    if (!std::isnan(worst.by_ulp.ulp)) choose(worst.by_ulp);
+  }
   // One of each law in turn.
   std::vector<std::pair<std::map<Rank, CaseResult>::const_iterator, const OfLaw*>> open;
   for (const auto& [key, law] : laws_) open.emplace_back(law.sample.begin(), &law);

@@ -22,6 +22,12 @@ bool is_worse_ratio(double candidate, double than);
 inline constexpr std::size_t kMaxSampledText = 512;
 inline constexpr std::size_t kMaxExtremeText = 4096;
 
+/// The worst cases of one kernel, variant and dtype.
+struct VariantWorst {
+  CaseResult by_ratio;
+  CaseResult by_ulp;
+};
+
 class CaseSample {
  public:
   /// Of one kernel and law, beside the extremes.
@@ -44,6 +50,9 @@ class CaseSample {
   /// The worst case of a kernel, dtype and power of two of the number of keys.
   std::vector<const CaseResult*> worst_by_keys() const;
 
+  /// By kernel, variant and dtype, of cases that were held against a bound.
+  std::vector<VariantWorst> worst_by_variant() const;
+
   /// Null when there was no case of it.
   const CaseResult* worst_of(const std::string& kernel, const std::string& law) const;
 
@@ -58,12 +67,16 @@ class CaseSample {
     std::map<Rank, CaseResult> sample;
   };
   void keep(const CaseResult& result);
+  void keep_by_variant(const CaseResult& result);
 
-  using LawKey = std::pair<std::string, std::string>;               ///< kernel, law
-  using KeysKey = std::tuple<std::string, std::string, int>;        ///< kernel, dtype, power of two
+  using LawKey = std::pair<std::string, std::string>;         ///< kernel, law
+  using KeysKey = std::tuple<std::string, std::string, int>;  ///< kernel, dtype, power of two
+
+  using VariantKey = std::tuple<std::string, std::string, std::string>;
 
   std::map<LawKey, OfLaw> laws_;
   std::map<KeysKey, CaseResult> by_keys_;
+  std::map<VariantKey, VariantWorst> by_variant_;
   std::map<std::tuple<std::string, std::string, std::int64_t>, CaseResult> violations_;
   std::int64_t total_ = 0;
 };

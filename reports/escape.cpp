@@ -140,7 +140,8 @@ std::string csv_cell(std::string_view text) {
   std::string line = plain_text(text);
   // A leading blank does not stop a spreadsheet from reading a formula.
   const std::size_t first = line.find_first_not_of(' ');
-  if (first != std::string::npos && std::string_view("=+-@|%").find(line[first]) != std::string_view::npos)
+  if (first != std::string::npos &&
+      std::string_view("=+-@|%").find(line[first]) != std::string_view::npos)
     line.insert(0, 1, '\'');
   if (line.find_first_of(",\"'") == std::string::npos && line.find(' ') == std::string::npos)
     return line;

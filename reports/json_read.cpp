@@ -199,7 +199,9 @@ AccuracyRow accuracy_row_of(const Json& json) {
 
 StatisticsRow statistics_of(const Json& json) {
   const Fields fields(json, "statistics");
-  StatisticsRow row{fields.needed_text("kernel"), fields.text("dtype"), {}};
+  StatisticsRow row;
+  row.kernel = fields.needed_text("kernel");
+  row.dtype = fields.text("dtype");
   if (const Json* const errors = fields.object("errors")) row.errors = errors_of(*errors);
   return row;
 }
@@ -232,7 +234,7 @@ HeatMap heat_map_of(const Json& json) {
 
 BitEquality bit_equality_of(const Json& json) {
   const Fields fields(json, "bit equality");
-  return {fields.needed_text("kernel"), fields.text("dtype"),    fields.text("kind"),
+  return {fields.needed_text("kernel"), fields.text("dtype"),   fields.text("kind"),
           fields.count("equal"),        fields.count("differ"), fields.flag("required"),
           fields.text("reason")};
 }

@@ -178,8 +178,8 @@ Json heat_map_json(const HeatMap& heat) {
 }
 
 Json bit_equality_json(const BitEquality& row) {
-  return {{"kernel", row.kernel},     {"dtype", row.dtype},   {"kind", row.kind},
-          {"equal", row.equal},       {"differ", row.differ}, {"required", row.required},
+  return {{"kernel", row.kernel}, {"dtype", row.dtype},   {"kind", row.kind},
+          {"equal", row.equal},   {"differ", row.differ}, {"required", row.required},
           {"reason", row.reason}};
 }
 

@@ -17,8 +17,8 @@ std::string number(std::int64_t count) {
 
 std::string share_text(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? "-"
-                    : fmt::format("{:.2f} %", 100 * static_cast<double>(part) /
-                                                  static_cast<double>(whole));
+                    : fmt::format("{:.2f} %",
+                                  100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 /// Signed, and the half width of its interval where there is one.
@@ -70,8 +70,8 @@ Table power_table(const Measurements& measured) {
 
 Table bits_table(const Measurements& measured) {
   Table table;
-  table.columns = {{"kernel", Kind::text},    {"dtype", Kind::text},    {"kind", Kind::text},
-                   {"equal", Kind::number},   {"differ", Kind::number}, {"required", Kind::text},
+  table.columns = {{"kernel", Kind::text},  {"dtype", Kind::text},    {"kind", Kind::text},
+                   {"equal", Kind::number}, {"differ", Kind::number}, {"required", Kind::text},
                    {"note", Kind::text}};
   for (const BitEquality& row : measured.bit_equality)
     table.rows.push_back({row.kernel, row.dtype, row.kind, number(row.equal), number(row.differ),
@@ -81,24 +81,24 @@ Table bits_table(const Measurements& measured) {
 
 Table sweep_table(const SweepReport& sweep) {
   Table table;
-  table.columns = {{"kernel", Kind::text},     {"over", Kind::text},
-                   {"x", Kind::text},          {"dtype", Kind::text},      {"max err", Kind::ratio},
-                   {"rms err", Kind::ratio},   {"bias", Kind::ratio},
-                   {"ulp max", Kind::ratio},   {"err/bound", Kind::ratio},
-                   {"twin ratio", Kind::ratio}, {"note", Kind::text}};
+  table.columns = {
+      {"kernel", Kind::text},      {"over", Kind::text},     {"x", Kind::text},
+      {"dtype", Kind::text},       {"max err", Kind::ratio}, {"rms err", Kind::ratio},
+      {"bias", Kind::ratio},       {"ulp max", Kind::ratio}, {"err/bound", Kind::ratio},
+      {"twin ratio", Kind::ratio}, {"note", Kind::text}};
   for (const SweepPoint& point : sweep.points)
-    table.rows.push_back({sweep.kernel, sweep.over, point.x, point.dtype, magnitude_text(point.max_error),
-                          magnitude_text(point.rms_error), bias_text(point.bias),
-                          ratio_text(point.ulp_max), ratio_text(point.ratio),
+    table.rows.push_back({sweep.kernel, sweep.over, point.x, point.dtype,
+                          magnitude_text(point.max_error), magnitude_text(point.rms_error),
+                          bias_text(point.bias), ratio_text(point.ulp_max), ratio_text(point.ratio),
                           or_dash(point.twin_ratio), point.reason});
   return table;
 }
 
 Table history_table(const std::vector<RunPoint>& points) {
   Table table;
-  table.columns = {{"started", Kind::text},         {"commit", Kind::text},
-                   {"kernel", Kind::text},          {"cases", Kind::number},
-                   {"violations", Kind::number},    {"worst err/bound", Kind::ratio},
+  table.columns = {{"started", Kind::text},      {"commit", Kind::text},
+                   {"kernel", Kind::text},       {"cases", Kind::number},
+                   {"violations", Kind::number}, {"worst err/bound", Kind::ratio},
                    {"rms ulp", Kind::ratio}};
   for (const RunPoint& point : points)
     table.rows.push_back({point.started, point.git, point.kernel, number(point.cases),

@@ -16,14 +16,14 @@ namespace {
 
 Json kernels_json(const RunHeader& header) {
   return array_of(header.kernels, [](const KernelEntry& kernel) {
-    return Json{
-        {"name", kernel.name}, {"version", kernel.version}, {"declares", kernel.declares}};
+    return Json{{"name", kernel.name}, {"version", kernel.version}, {"declares", kernel.declares}};
   });
 }
 
 Json environment_pairs(const Environment& environment) {
-  return array_of(environment,
-                  [](const auto& entry) { return Json::array({entry.first, entry.second}); });
+  return array_of(environment, [](const auto& entry) {
+    return Json::array({entry.first, entry.second});
+  });
 }
 
 std::string upper(std::string_view word) {
@@ -52,8 +52,8 @@ std::string run_outcome_line(const Run& run) {
       outcome == RunOutcome::undecided && !reason.empty())
     line += "  " + reason;
   if (!run.accuracy.empty()) return line + "  " + accuracy_totals(accuracy_report(run));
-  return line + fmt::format("  {}  {}", count_text(run.cases.total(), "case"),
-                            seconds_text(run.seconds));
+  return line +
+         fmt::format("  {}  {}", count_text(run.cases.total(), "case"), seconds_text(run.seconds));
 }
 
 std::string page_json(const RunHistory& history) {

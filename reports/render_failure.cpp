@@ -80,8 +80,8 @@ std::string render_found_text(const CaseResult& found) {
   append_item(text, "problem", plain_text(found.problem));
   if (verdict.witness) {
     const Witness& witness = *verdict.witness;
-    std::string line = fmt::format("{}  got {}  want {}  err {}  bound {}", witness_element(witness),
-                                   decimal_text(witness.got),
+    std::string line = fmt::format("{}  got {}  want {}  err {}  bound {}",
+                                   witness_element(witness), decimal_text(witness.got),
                                    value_beside(witness.want.high + witness.want.low, witness.got),
                                    magnitude_text(witness.error), magnitude_text(witness.bound));
     if (witness.bound > 0) {

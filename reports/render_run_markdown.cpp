@@ -110,9 +110,9 @@ void add_violations(Document& document, const Run& run) {
 void add_law_tables(Document& document, const Run& run) {
   const bool alone = run.checks.size() == 1;
   for (const CheckReport& check : run.checks)
-    document.add(alone ? markdown_of(law_table(check, kMarkdownProblem)) + '\n'
-                       : fmt::format("### {}\n\n{}", markdown_code(check.kernel),
-                                     check_tables(check)));
+    document.add(
+        alone ? markdown_of(law_table(check, kMarkdownProblem)) + '\n'
+              : fmt::format("### {}\n\n{}", markdown_code(check.kernel), check_tables(check)));
   if (alone && !run.checks.front().distribution.empty())
     document.add(markdown_code(run.checks.front().distribution) + "\n\n");
 }
@@ -131,8 +131,7 @@ void add_tensors(Document& document, const AccuracyReport& report) {
 }
 
 void add_table(Document& document, const char* title, const Table& table) {
-  if (!table.rows.empty())
-    document.add(fmt::format("## {}\n\n{}\n", title, markdown_of(table)));
+  if (!table.rows.empty()) document.add(fmt::format("## {}\n\n{}\n", title, markdown_of(table)));
 }
 
 }  // namespace

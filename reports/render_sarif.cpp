@@ -29,18 +29,20 @@ Json text_json(const std::string& text) {
 }
 
 Json rule_json(const LawText& text) {
-  return {{"id", plain_text(text.law)},
-          {"shortDescription", text_json(text.sentence.empty() ? text.law : text.sentence)},
-          {"help", text_json(fmt::format("{}\n\n{}", text.sentence.empty() ? text.law : text.sentence,
-                                         text.formula))},
-          {"defaultConfiguration", {{"level", "error"}}}};
+  return {
+      {"id", plain_text(text.law)},
+      {"shortDescription", text_json(text.sentence.empty() ? text.law : text.sentence)},
+      {"help", text_json(fmt::format("{}\n\n{}", text.sentence.empty() ? text.law : text.sentence,
+                                     text.formula))},
+      {"defaultConfiguration", {{"level", "error"}}}};
 }
 
 /// Every law of the run, and those of violations that it does not name.
 std::vector<LawText> rules_of(const Run& run) {
   std::vector<LawText> rules = run.header.laws;
   const auto need = [&](const std::string& law, const std::string& sentence) {
-    if (std::none_of(rules.begin(), rules.end(), [&](const LawText& one) { return one.law == law; }))
+    if (std::none_of(rules.begin(), rules.end(),
+                     [&](const LawText& one) { return one.law == law; }))
       rules.push_back({law, sentence, {}});
   };
   for (const CheckReport& check : run.checks)
@@ -129,8 +131,7 @@ std::string render_run_sarif(const RunHistory& history) {
                               cut(violation.found.problem, 500)));
   for (const AccuracyRow& row : run.accuracy) add_tensor_result(results, row);
 
-  Json driver = {{"name", "attest"},
-                 {"rules", array_of(results.rules(), rule_json)}};
+  Json driver = {{"name", "attest"}, {"rules", array_of(results.rules(), rule_json)}};
   if (const std::string version = value_of(run.header.environment, "attest"); !version.empty())
     driver["version"] = version;
   Json invocation = {{"executionSuccessful", run.unfinished.empty() && !run.interrupted},

@@ -235,9 +235,9 @@ std::string undecided_reason(const LawRow& row);
 std::string render_check_text(const CheckReport& report);
 std::string render_check_markdown(const CheckReport& report);
 std::string render_check_junit(const CheckReport& report);
-std::string render_violation_text(const Violation& violation);    ///< the two blocks of a failure
-std::string render_found_text(const CaseResult& found);           ///< the block before shrinking
-std::string render_shrunk_text(const Violation& violation);       ///< the block after shrinking
+std::string render_violation_text(const Violation& violation);  ///< the two blocks of a failure
+std::string render_found_text(const CaseResult& found);         ///< the block before shrinking
+std::string render_shrunk_text(const Violation& violation);     ///< the block after shrinking
 std::string render_accuracy_text(const AccuracyReport& report);
 std::string render_accuracy_markdown(const AccuracyReport& report);
 std::string render_accuracy_json(const AccuracyReport& report);

@@ -88,9 +88,8 @@ void RunBuilder::begin(const RunHeader& header) {
 }
 
 CheckReport& RunBuilder::check_of(const std::string& kernel) {
-  const auto found =
-      std::find_if(run_.checks.rbegin(), run_.checks.rend(),
-                   [&](const CheckReport& check) { return check.kernel == kernel; });
+  const auto found = std::find_if(run_.checks.rbegin(), run_.checks.rend(),
+                                  [&](const CheckReport& check) { return check.kernel == kernel; });
   if (found != run_.checks.rend()) return *found;
   CheckReport& fresh = run_.checks.emplace_back();
   fresh.kernel = kernel;
@@ -107,8 +106,7 @@ bool RunBuilder::is_new(const CaseResult& result, bool& contradicts) {
   if (!several_) return true;
   const std::size_t hash = std::hash<std::string>{}(result.problem) * 31 +
                            static_cast<std::size_t>(result.verdict.outcome);
-  const auto [known, fresh] =
-      seen_[{result.kernel, result.law}].try_emplace(result.number, hash);
+  const auto [known, fresh] = seen_[{result.kernel, result.law}].try_emplace(result.number, hash);
   contradicts = !fresh && known->second != hash;
   return fresh;
 }
@@ -125,9 +123,9 @@ Result<bool> RunBuilder::add(const CaseResult& result) {
   if (!is_violation(result.verdict.outcome)) return true;
   // What shrinking finds comes later, or never.
   CheckReport& check = check_of(result.kernel);
-  const bool known = std::any_of(
-      check.violations.rbegin(), check.violations.rend(),
-      [&](const Violation& violation) { return same_case(violation.found, result); });
+  const bool known =
+      std::any_of(check.violations.rbegin(), check.violations.rend(),
+                  [&](const Violation& violation) { return same_case(violation.found, result); });
   if (known || check.violations.size() >= CaseSample::kMaxViolations) return true;
   Violation& fresh = check.violations.emplace_back();
   fresh.found = result;
@@ -162,12 +160,11 @@ void RunBuilder::add(Violation violation) {
 }
 
 void RunBuilder::add(const AccuracyRow& row) {
-  const bool known = several_ && std::any_of(run_.accuracy.begin(), run_.accuracy.end(),
-                                             [&](const AccuracyRow& one) {
-                                               return one.kernel == row.kernel &&
-                                                      one.tensor == row.tensor &&
-                                                      one.problem == row.problem;
-                                             });
+  const bool known =
+      several_ &&
+      std::any_of(run_.accuracy.begin(), run_.accuracy.end(), [&](const AccuracyRow& one) {
+        return one.kernel == row.kernel && one.tensor == row.tensor && one.problem == row.problem;
+      });
   if (!known) run_.accuracy.push_back(row);
 }
 
@@ -246,8 +243,8 @@ void RunBuilder::end_unfinished() {
   run_.unfinished = kNoLastLine;
   for (CheckReport& check : run_.checks) {
     const bool of_this = place_of(current_.kernels, check.kernel) < current_.kernels.size();
-    const bool ended = std::find(ended_checks_.begin(), ended_checks_.end(), check.kernel) !=
-                       ended_checks_.end();
+    const bool ended =
+        std::find(ended_checks_.begin(), ended_checks_.end(), check.kernel) != ended_checks_.end();
     if (of_this && !ended) check.unfinished = kNoLastLine;
   }
 }
@@ -263,11 +260,10 @@ Run RunBuilder::finish() {
   } else if (count > 1) {
     run_.header.shard = {};
   }
-  std::stable_sort(run_.checks.begin(), run_.checks.end(),
-                   [&](const CheckReport& a, const CheckReport& b) {
-                     return place_of(run_.header.kernels, a.kernel) <
-                            place_of(run_.header.kernels, b.kernel);
-                   });
+  std::stable_sort(
+      run_.checks.begin(), run_.checks.end(), [&](const CheckReport& a, const CheckReport& b) {
+        return place_of(run_.header.kernels, a.kernel) < place_of(run_.header.kernels, b.kernel);
+      });
   Run done = std::move(run_);
   *this = RunBuilder(several_);
   return done;

@@ -54,7 +54,7 @@ auto run_key(const RunHeader& header) {
   std::string commit;
   for (const auto& [name, value] : header.environment)
     if (name == "commit") commit = value;
-  return std::tuple{kernels_text(header), versions, commit,
+  return std::tuple{kernels_text(header), versions,    commit,
                     header.seed,          header.tier, header.shard.count};
 }
 
@@ -109,8 +109,7 @@ Status read_group(const RunGroup& group, RunBuilder& into, const CaseHook& on_ca
 std::vector<bool> latest_of_kernels(const std::vector<RunGroup>& groups) {
   std::vector<bool> latest(groups.size(), false);
   std::map<std::string, std::size_t> last;
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    last[kernels_text(groups[i].front().header)] = i;
+  for (std::size_t i = 0; i < groups.size(); ++i) last[kernels_text(groups[i].front().header)] = i;
   for (const auto& [kernels, i] : last) latest[i] = true;
   return latest;
 }

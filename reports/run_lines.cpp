@@ -15,8 +15,7 @@ Json typed(std::string_view type, const Json& members) {
 }
 
 Json kernel_json(const KernelEntry& kernel) {
-  Json json = {
-      {"name", kernel.name}, {"version", kernel.version}, {"declares", kernel.declares}};
+  Json json = {{"name", kernel.name}, {"version", kernel.version}, {"declares", kernel.declares}};
   if (!kernel.source.empty()) {
     json["source"] = kernel.source;
     json["line"] = kernel.line;
@@ -115,10 +114,8 @@ std::string check_line(const CheckReport& report) {
 }
 
 std::string sweep_line(const SweepReport& report, const SweepPoint& point) {
-  Json json = {{"type", "sweep"},
-               {"kernel", report.kernel},
-               {"over", report.over},
-               {"base", report.base}};
+  Json json = {
+      {"type", "sweep"}, {"kernel", report.kernel}, {"over", report.over}, {"base", report.base}};
   json.update(sweep_point_json(point));
   return dump(json, -1);
 }

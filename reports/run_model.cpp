@@ -78,12 +78,11 @@ void keep_worse(double& kept, double candidate) {
 }  // namespace
 
 RunOutcome run_outcome(const Run& run) {
-  const bool wrong_on_tensors = std::any_of(
-      run.accuracy.begin(), run.accuracy.end(), [](const auto& row) { return row.violations > 0; });
-  const bool breaks_a_law =
-      std::any_of(run.checks.begin(), run.checks.end(), [](const CheckReport& check) {
-        return run_outcome(check) == RunOutcome::violated;
-      });
+  const bool wrong_on_tensors = std::any_of(run.accuracy.begin(), run.accuracy.end(),
+                                            [](const auto& row) { return row.violations > 0; });
+  const bool breaks_a_law = std::any_of(
+      run.checks.begin(), run.checks.end(),
+      [](const CheckReport& check) { return run_outcome(check) == RunOutcome::violated; });
   const bool wrong_in_sweep =
       std::any_of(run.sweeps.begin(), run.sweeps.end(), [](const SweepReport& sweep) {
         return std::any_of(sweep.points.begin(), sweep.points.end(),
@@ -99,7 +98,8 @@ std::string undecided_reason(const Run& run) {
   for (const CheckReport& check : run.checks)
     if (const std::string reason = undecided_reason(check); !reason.empty())
       return run.checks.size() == 1 ? reason : check.kernel + ": " + reason;
-  if (run.checks.empty() && run.accuracy.empty() && run.sweeps.empty()) return "nothing was checked";
+  if (run.checks.empty() && run.accuracy.empty() && run.sweeps.empty())
+    return "nothing was checked";
   return {};
 }
 

@@ -59,11 +59,11 @@ class File {
   bool take(const Json& json) {
     if (ended_) throw BadLine("there is more after the summary");
     static const std::map<std::string, void (File::*)(const Json&), std::less<>> kTypes{
-        {"case", &File::take_case},           {"violation", &File::take_violation},
-        {"accuracy", &File::take_accuracy},   {"statistics", &File::take_statistics},
-        {"power", &File::take_power},         {"bits", &File::take_bits},
-        {"heat", &File::take_heat},           {"check", &File::take_check},
-        {"sweep", &File::take_sweep},         {"summary", &File::take_summary}};
+        {"case", &File::take_case},         {"violation", &File::take_violation},
+        {"accuracy", &File::take_accuracy}, {"statistics", &File::take_statistics},
+        {"power", &File::take_power},       {"bits", &File::take_bits},
+        {"heat", &File::take_heat},         {"check", &File::take_check},
+        {"sweep", &File::take_sweep},       {"summary", &File::take_summary}};
     const auto found = kTypes.find(Fields(json).needed_text("type"));
     if (found == kTypes.end()) return false;
     (this->*found->second)(json);
@@ -85,7 +85,9 @@ class File {
   void take_statistics(const Json& json) {
     into_.add_statistics(statistics_of(json), of_tensors(Fields(json)));
   }
-  void take_power(const Json& json) { into_.add_power(power_of(json), Fields(json).text("kernel")); }
+  void take_power(const Json& json) {
+    into_.add_power(power_of(json), Fields(json).text("kernel"));
+  }
   void take_bits(const Json& json) {
     into_.add_bit_equality(bit_equality_of(json), of_tensors(Fields(json)));
   }
@@ -138,8 +140,9 @@ Result<Json> first_object(LineReader& lines, const std::string& name) {
     return bad(name, 1, "not a run.jsonl of attest");
   const auto version = json.find("version");
   if (version == json.end() || *version != kRunVersion)
-    return bad(name, 1, fmt::format("another version of run.jsonl; this attest reads version {}",
-                                    kRunVersion));
+    return bad(
+        name, 1,
+        fmt::format("another version of run.jsonl; this attest reads version {}", kRunVersion));
   return json;
 }
 
