@@ -16,8 +16,13 @@
 namespace attest::cli {
 namespace {
 
-const std::map<std::string, std::int64_t> kCasesByTier{
-    {"smoke", 20}, {"ci", 200}, {"nightly", 5000}};
+struct Tier {
+  std::int64_t cases = 0;      ///< a law
+  std::int64_t bit_cases = 0;  ///< a dtype
+};
+
+const std::map<std::string, Tier> kTiers{
+    {"smoke", {20, 0}}, {"ci", {200, 40}}, {"nightly", {5000, 400}}};
 
 struct Format {
   std::string name;
@@ -68,8 +73,8 @@ Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibr
   const auto seed = parse_seed(options.seed);
   if (!seed.ok()) return seed.status();
   run.plan.seed = seed.value();
-  const auto tier = kCasesByTier.find(options.tier);
-  if (tier == kCasesByTier.end())
+  const auto tier = kTiers.find(options.tier);
+  if (tier == kTiers.end())
     return invalid_argument("unknown tier '" + options.tier + "'; known: smoke, ci, nightly");
   run.tier = options.tier;
   for (const std::string& line : options.problems) {
@@ -96,7 +101,8 @@ Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibr
     if (!stored.ok()) return stored.status();
     append(std::move(stored).value());
   }
-  run.plan.drawn_cases = options.cases >= 0 ? options.cases : only_given ? 0 : tier->second;
+  run.plan.drawn_cases = options.cases >= 0 ? options.cases : only_given ? 0 : tier->second.cases;
+  run.bit_cases = only_given ? 0 : tier->second.bit_cases;
   run.plan.limits = properties::limits_for(*run.kernel, library);
   run.plan.jobs = resolve_jobs(options.jobs);
   run.shrink_time = options.shrink_time;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "cli/case_text.hpp"
 #include "cli/declares.hpp"
 #include "cli/environment.hpp"
+#include "cli/measurements.hpp"
 #include "properties/shrink.hpp"
 
 namespace attest::cli {
@@ -20,7 +22,7 @@ using properties::CheckedCase;
 
 class Session {
  public:
-  explicit Session(const CheckRun& run) : run_(run) {
+  explicit Session(const CheckRun& run) : run_(run), measuring_(*run.kernel) {
     report_.kernel = run.kernel->description().name;
     report_.declares = declares_text(*run.kernel);
     report_.seed = run.plan.seed;
@@ -46,6 +48,7 @@ class Session {
     const bool violated = is_violation(checked.verdict.outcome);
     reports::CaseResult result = to_result(checked.value, checked, checked.verdict);
     count(result);
+    measuring_.take(checked);
     if (!append(render_case_jsonl(result)).ok()) lose(run_.out / "run.jsonl");
     // A run whose results cannot be kept is not worth going on with.
     if (!lost_.empty()) return AfterCase::stop_run;
@@ -60,6 +63,9 @@ class Session {
     // A time limit is a choice; but a law that it left without any case was not checked.
     const bool stopped = run_.plan.stop != nullptr && *run_.plan.stop;
     report_.interrupted = !complete && (stopped || report_.laws.size() < run_.plan.laws.size());
+    if (!stopped) measuring_.map_worst();
+    if (complete && bit_cases() > 0) measuring_.count_bits(run_.plan, bit_cases());
+    report_.measured = measuring_.found();
     report_.seconds = seconds;
     report_.distribution = distribution();
     if (lost_.empty() && !append(render_summary_jsonl(report_)).ok()) lose(run_.out / "run.jsonl");
@@ -68,6 +74,15 @@ class Session {
   }
 
  private:
+  /// Of a run that asks the question at all.
+  Index bit_cases() const {
+    return std::any_of(
+               run_.plan.laws.begin(), run_.plan.laws.end(),
+               [](const auto* law) { return law->check == properties::contract_repeat_bits; })
+               ? run_.bit_cases
+               : 0;
+  }
+
   Status append(const std::string& line) {
     if (!lines_ || lines_->append(line)) return {};
     return {StatusCode::io_error, "cannot write " + (run_.out / "run.jsonl").string()};
@@ -174,6 +189,7 @@ class Session {
 
   const CheckRun& run_;
   reports::CheckReport report_;
+  Measuring measuring_;
   std::optional<LineFile> lines_;
   std::map<std::string, std::int64_t> class_counts_;
   std::int64_t drawn_ = 0;

@@ -17,6 +17,7 @@ struct CheckRun {
   properties::CheckPlan plan;
   std::string tier;
   double shrink_time = 10;    ///< seconds a violation; 0: no shrinking
+  Index bit_cases = 0;        ///< a dtype, for bit equality, if contract.repeat_bits is checked
   std::filesystem::path out;  ///< folder for run.jsonl and cases; empty: write nothing
   bool progress = false;      ///< a line on stderr that is rewritten
   std::function<void(const std::string&)> print;  ///< text for the person, as it comes
