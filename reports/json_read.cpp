@@ -202,6 +202,7 @@ StatisticsRow statistics_of(const Json& json) {
   StatisticsRow row;
   row.kernel = fields.needed_text("kernel");
   row.dtype = fields.text("dtype");
+  row.tensor = fields.text("tensor");
   if (const Json* const errors = fields.object("errors")) row.errors = errors_of(*errors);
   return row;
 }

@@ -160,7 +160,10 @@ Json accuracy_row_json(const AccuracyRow& row) {
 }
 
 Json statistics_json(const StatisticsRow& row) {
-  return {{"kernel", row.kernel}, {"dtype", row.dtype}, {"errors", errors_json(row.errors)}};
+  return {{"kernel", row.kernel},
+          {"dtype", row.dtype},
+          {"tensor", row.tensor},
+          {"errors", errors_json(row.errors)}};
 }
 
 Json heat_map_json(const HeatMap& heat) {

@@ -40,6 +40,7 @@ Table statistics_table(const Measurements& measured) {
   Table table;
   table.columns = {{"kernel", Kind::text},
                    {"dtype", Kind::text},
+                   {"tensor", Kind::text},
                    {"outputs", Kind::number},
                    {"correctly rounded", Kind::number},
                    {"rms ulp", Kind::ratio},
@@ -47,7 +48,7 @@ Table statistics_table(const Measurements& measured) {
                    {"bias, ulp of the row", Kind::ratio}};
   for (const StatisticsRow& row : measured.statistics) {
     const ErrorStatistics& errors = row.errors;
-    table.rows.push_back({row.kernel, row.dtype, number(errors.count),
+    table.rows.push_back({row.kernel, row.dtype, row.tensor, number(errors.count),
                           share_text(errors.histogram[0], errors.measured()),
                           ratio_text(errors.rms()), ratio_text(errors.largest),
                           bias_text(errors.bias)});

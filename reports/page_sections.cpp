@@ -175,6 +175,7 @@ Json page_ulp(const Measurements& measured) {
                       {"count", errors.histogram[static_cast<std::size_t>(bin)]}});
     json.push_back({{"kernel", row.kernel},
                     {"dtype", row.dtype},
+                    {"tensor", row.tensor},
                     {"bins", std::move(bins)},
                     {"total", errors.count},
                     {"not_finite", errors.not_finite},
@@ -192,6 +193,7 @@ Json page_bias(const Measurements& measured) {
     const double half = bias.half_width();
     json.push_back({{"kernel", row.kernel},
                     {"dtype", row.dtype},
+                    {"tensor", row.tensor},
                     {"count", bias.count},
                     {"mean", json_number(bias.mean())},
                     {"low", json_number(bias.mean() - half)},

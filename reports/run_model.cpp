@@ -24,7 +24,7 @@ Row* find_row(std::vector<Row>& rows, Same&& same) {
 
 void add_row(std::vector<StatisticsRow>& into, const StatisticsRow& row) {
   StatisticsRow* const known = find_row(into, [&](const StatisticsRow& one) {
-    return one.kernel == row.kernel && one.dtype == row.dtype;
+    return one.kernel == row.kernel && one.dtype == row.dtype && one.tensor == row.tensor;
   });
   if (known != nullptr)
     known->errors.add(row.errors);
