@@ -1,57 +1,17 @@
 #include "cli/accuracy_job.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <limits>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <thread>
+#include <utility>
 
-#include "attest/ulp.hpp"
-#include "properties/judge.hpp"
+#include "cli/case_text.hpp"
+#include "cli/judged_variants.hpp"
+#include "cli/measurements.hpp"
 
 namespace attest::cli {
 namespace {
 
 using properties::Case;
 using properties::Outputs;
-
-/// A kernel's run on one tensor under one tiling, and what was found about it.
-struct Variant {
-  const Kernel* kernel = nullptr;
-  const Case* on = nullptr;
-  Tiling tiling;
-  DeclaredAccuracy accuracy;
-  Outputs outputs;
-  reports::AccuracyRow row;
-  std::vector<float> ulps;  ///< one an output element
-};
-
-/// The part of an AccuracyRow that one output row contributes.
-struct Finding {
-  std::int64_t violations = 0;
-  double worst_error = 0;
-  double worst_ratio = 0;
-  double worst_lse_error = 0;
-  double worst_lse_ratio = 0;
-  std::string worst_element;
-};
-
-/// Keeps the worse of both; on a tie the element of the lower row number, whatever thread is first.
-void add(const Finding& finding, reports::AccuracyRow& row) {
-  row.violations += finding.violations;
-  row.worst_error = std::max(row.worst_error, finding.worst_error);
-  row.worst_lse_error = std::max(row.worst_lse_error, finding.worst_lse_error);
-  row.worst_lse_ratio = std::max(row.worst_lse_ratio, finding.worst_lse_ratio);
-  const bool same = finding.worst_ratio == row.worst_ratio && finding.worst_ratio > 0;
-  if (finding.worst_ratio > row.worst_ratio || (same && finding.worst_element < row.worst_element))
-    row.worst_element = finding.worst_element;
-  row.worst_ratio = std::max(row.worst_ratio, finding.worst_ratio);
-}
 
 std::vector<Tiling> tilings_for(const Kernel& kernel) {
   std::vector<Tiling> tilings{{.tile_q = 16, .tile_kv = 16, .splits = {}, .merge = {}}};
@@ -91,78 +51,6 @@ Case to_case(const tensors::RealAttention& source, Dtype dtype) {
   return made;
 }
 
-void judge_output(const Variant& variant, const RowIndex& row, const RowFacts& facts,
-                  const RowBound& bound, std::span<float> ulps, Finding& result) {
-  for (std::size_t c = 0; c < facts.output.size(); ++c) {
-    const auto column = static_cast<Index>(c);
-    const double got = variant.outputs.out.get(row.batch, row.head, row.query, column);
-    double error = facts.output[c].distance_upper(got);
-    if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-    ulps[c] =
-        static_cast<float>(error / ulp_at(facts.output[c].high, variant.on->problem.out_dtype()));
-    if (error > bound.output[c]) ++result.violations;
-    const double ratio = error == 0 ? 0 : error / bound.output[c];
-    result.worst_error = std::max(result.worst_error, error);
-    if (ratio <= result.worst_ratio) continue;
-    result.worst_ratio = ratio;
-    result.worst_element = fmt::format("out[{},{},{},{}]", row.batch, row.head, row.query, column);
-  }
-}
-
-void judge_lse(const Variant& variant, const RowIndex& row, const RowFacts& facts,
-               const RowBound& bound, Finding& result) {
-  double error =
-      facts.lse.distance_upper(variant.outputs.lse.get(row.batch, row.head, row.query, 0));
-  if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-  if (error > bound.lse) ++result.violations;
-  result.worst_lse_error = std::max(result.worst_lse_error, error);
-  result.worst_lse_ratio = std::max(result.worst_lse_ratio, error == 0 ? 0.0 : error / bound.lse);
-}
-
-/// Judges every row of all variants; threads share the rows, a lock guards the results.
-Status judge_rows(const Case& on, std::vector<Variant>& variants, int jobs) {
-  std::vector<properties::Computation> computations;
-  computations.reserve(variants.size());
-  for (const Variant& variant : variants)
-    computations.push_back({variant.accuracy, variant.tiling, &variant.outputs});
-  const Problem& problem = on.problem;
-  const auto columns = static_cast<std::size_t>(problem.head_dim_v);
-  std::atomic<Index> next{0};
-  std::mutex results;
-  Status failure;
-  const auto work = [&] {
-    for (Index number = next++; number < problem.rows(); number = next++) {
-      const RowIndex row{number / (problem.heads_q * problem.seq_q),
-                         number / problem.seq_q % problem.heads_q, number % problem.seq_q};
-      const auto judged = properties::certify_for_all(on, row, computations);
-      // An unproven bound is infinite: it would pass everything.
-      const bool decided = judged && judged->exact.narrow &&
-                           std::all_of(judged->bounds.begin(), judged->bounds.end(),
-                                       [](const RowBound& bound) { return bound.proven(); });
-      std::vector<Finding> findings(variants.size());
-      for (std::size_t i = 0; i < variants.size() && decided; ++i) {
-        const RowFacts& facts = judged->exact.facts;
-        const RowBound& bound = judged->bounds[i];
-        // Every row has its own part of `ulps`.
-        const std::span<float> ulps(&variants[i].ulps[static_cast<std::size_t>(number) * columns],
-                                    columns);
-        judge_output(variants[i], row, facts, bound, ulps, findings[i]);
-        judge_lse(variants[i], row, facts, bound, findings[i]);
-      }
-      const std::lock_guard lock(results);
-      if (!decided)
-        failure = {StatusCode::undecided, "a row has no narrow enclosure or no proven bound"};
-      for (std::size_t i = 0; i < variants.size(); ++i) add(findings[i], variants[i].row);
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (int job = 1; job < jobs; ++job) threads.emplace_back(work);
-    work();
-  }
-  return failure;
-}
-
 reports::UlpQuantiles quantiles(std::vector<float>& ulps) {
   if (ulps.empty()) return {};
   std::sort(ulps.begin(), ulps.end());
@@ -181,7 +69,7 @@ Result<std::vector<Variant>> run_variants(const AccuracyJob& job, const std::vec
       for (const Tiling& tiling : tilings_for(*kernel)) {
         const auto& dtypes = kernel->description().capabilities.dtypes;
         if (std::find(dtypes.begin(), dtypes.end(), on.problem.dtype) == dtypes.end()) continue;
-        Variant variant{kernel, &on, tiling, kernel->accuracy(on.problem), {}, {}, {}};
+        Variant variant{kernel, &on, tiling, kernel->accuracy(on.problem), {}, {}};
         Case tiled = on;
         tiled.tiling = tiling;
         variant.outputs = properties::run_kernel(*kernel, tiled);
@@ -190,21 +78,55 @@ Result<std::vector<Variant>> run_variants(const AccuracyJob& job, const std::vec
           return Status{variant.outputs.status.code(), kernel->description().name + " on " +
                                                            tensor + ": " +
                                                            variant.outputs.status.message()};
-        variant.row.kernel = kernel->description().name;
-        variant.row.tensor = tensor;
-        variant.row.dtype = to_string(on.problem.dtype);
-        variant.row.problem = minimal_text(properties::to_text(tiled));
-        variant.row.outputs = on.problem.rows() * (on.problem.head_dim_v + 1);
-        variant.ulps.resize(static_cast<std::size_t>(on.problem.rows() * on.problem.head_dim_v));
         variants.push_back(std::move(variant));
       }
   return variants;
 }
 
+Case tiled_case(const Variant& variant) {
+  Case tiled = *variant.on;
+  tiled.tiling = variant.tiling;
+  return tiled;
+}
+
+reports::AccuracyRow to_row(Variant& variant, const std::string& tensor) {
+  VariantFindings& found = variant.found;
+  reports::AccuracyRow row;
+  row.kernel = variant.kernel->description().name;
+  row.tensor = tensor;
+  const Case tiled = tiled_case(variant);
+  row.problem = minimal_text(properties::to_text(tiled));
+  row.keys = tiled.problem.seq_kv;
+  row.replay = replay_command_line(*variant.kernel, tiled, "bound.out", {});
+  row.dtype = to_string(variant.on->problem.dtype);
+  row.outputs = found.outputs + variant.on->problem.rows();
+  row.violations = found.violations;
+  row.worst_error = found.worst_error;
+  row.worst_ratio = found.worst_ratio;
+  row.worst_lse_error = found.worst_lse_error;
+  row.worst_lse_ratio = found.worst_lse_ratio;
+  row.ulp = quantiles(found.ulps);
+  row.worst_element = found.worst_element();
+  row.twin_ratio = found.twin_ratio();
+  return row;
+}
+
+/// The run with the largest error / bound so far.
+struct Worst {
+  const Kernel* kernel = nullptr;
+  CaseToMap on;
+
+  void take(const Variant& variant) {
+    if (variant.found.worst_ratio <= on.ratio) return;
+    kernel = variant.kernel;
+    on = {tiled_case(variant), "bound.out", variant.found.worst_row, variant.found.worst_ratio};
+  }
+};
+
 }  // namespace
 
-Result<std::vector<reports::AccuracyRow>> run_accuracy(const AccuracyJob& job) {
-  std::vector<reports::AccuracyRow> rows;
+Status run_accuracy(const AccuracyJob& job, RunStream& lines) {
+  Worst worst;
   for (const tensors::RealAttention& source : job.library->all()) {
     if (job.progress) job.progress(source.name);
     std::vector<Case> cases;
@@ -214,12 +136,18 @@ Result<std::vector<reports::AccuracyRow>> run_accuracy(const AccuracyJob& job) {
     if (!variants.ok()) return variants.status();
     if (Status status = judge_rows(cases.front(), variants.value(), job.jobs); !status.ok())
       return Status{status.code(), source.name + ": " + status.message()};
+    reports::Measurements measured;
     for (Variant& variant : variants.value()) {
-      variant.row.ulp = quantiles(variant.ulps);
-      rows.push_back(std::move(variant.row));
+      worst.take(variant);
+      const reports::AccuracyRow row = to_row(variant, source.name);
+      lines.add(row);
+      add_statistics(measured.statistics, {row.kernel, row.dtype, "out", variant.found.errors});
     }
+    lines.add(measured, {});
   }
-  return rows;
+  if (worst.kernel != nullptr)
+    lines.add({{}, heat_map(*worst.kernel, worst.on), {}, {}}, {});
+  return {};
 }
 
 }  // namespace attest::cli
