@@ -52,7 +52,11 @@ class Tasks {
                          [](std::size_t number, const OfLaw& of) { return number < of.first; });
     const OfLaw& of = *std::prev(after);
     Task task{static_cast<std::size_t>(std::prev(after) - laws_.begin()),
-              static_cast<Index>(t - of.first), of.count, nullptr, 0, true};
+              static_cast<Index>(t - of.first),
+              of.count,
+              nullptr,
+              0,
+              true};
     const auto given = static_cast<Index>(of.given.size());
     if (task.number < given)
       task.given = of.given[static_cast<std::size_t>(task.number)];

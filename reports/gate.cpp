@@ -12,22 +12,20 @@
 namespace attest::reports {
 namespace {
 
-constexpr std::array kQuantities{
-    std::pair{std::string_view("ratio"), Quantity::ratio},
-    std::pair{std::string_view("rms"), Quantity::rms},
-    std::pair{std::string_view("new_fail"), Quantity::new_fail},
-    std::pair{std::string_view("fail"), Quantity::fail},
-    std::pair{std::string_view("gone"), Quantity::gone},
-    std::pair{std::string_view("power"), Quantity::power},
-    std::pair{std::string_view("worst"), Quantity::worst}};
+constexpr std::array kQuantities{std::pair{std::string_view("ratio"), Quantity::ratio},
+                                 std::pair{std::string_view("rms"), Quantity::rms},
+                                 std::pair{std::string_view("new_fail"), Quantity::new_fail},
+                                 std::pair{std::string_view("fail"), Quantity::fail},
+                                 std::pair{std::string_view("gone"), Quantity::gone},
+                                 std::pair{std::string_view("power"), Quantity::power},
+                                 std::pair{std::string_view("worst"), Quantity::worst}};
 
 /// Longer ones first.
-constexpr std::array kComparisons{
-    std::pair{std::string_view("<="), Comparison::at_most},
-    std::pair{std::string_view(">="), Comparison::at_least},
-    std::pair{std::string_view("=="), Comparison::equal},
-    std::pair{std::string_view("<"), Comparison::less},
-    std::pair{std::string_view(">"), Comparison::more}};
+constexpr std::array kComparisons{std::pair{std::string_view("<="), Comparison::at_most},
+                                  std::pair{std::string_view(">="), Comparison::at_least},
+                                  std::pair{std::string_view("=="), Comparison::equal},
+                                  std::pair{std::string_view("<"), Comparison::less},
+                                  std::pair{std::string_view(">"), Comparison::more}};
 
 class Parser {
  public:
@@ -53,8 +51,8 @@ class Parser {
  private:
   Status parse_condition(Condition& condition) {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 ||
-                                  text_[at_] == '_'))
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
       ++at_;
     const std::string_view name = text_.substr(begin, at_ - begin);
     bool known = false;

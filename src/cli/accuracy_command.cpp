@@ -82,7 +82,8 @@ Result<Job> plan_job(const AccuracyOptions& options) {
   Job job;
   auto library = open_tensors(options.tensors);
   if (!library.ok()) return library.status();
-  if (library.value() == nullptr) return invalid_argument("accuracy needs real tensors: --tensors DIR");
+  if (library.value() == nullptr)
+    return invalid_argument("accuracy needs real tensors: --tensors DIR");
   job.library = std::move(library).value();
   auto kernels = select_kernels(options.kernels);
   if (!kernels.ok()) return kernels.status();

@@ -145,8 +145,7 @@ Status run_accuracy(const AccuracyJob& job, RunStream& lines) {
     }
     lines.add(measured, {});
   }
-  if (worst.kernel != nullptr)
-    lines.add({{}, heat_map(*worst.kernel, worst.on), {}, {}}, {});
+  if (worst.kernel != nullptr) lines.add({{}, heat_map(*worst.kernel, worst.on), {}, {}}, {});
   return {};
 }
 

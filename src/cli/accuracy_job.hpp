@@ -19,8 +19,8 @@ struct AccuracyJob {
 };
 
 /// One row a kernel, dtype, tensor and tiling. The f64 rows run on the same values, exactly
-/// converted. What a kernel does not declare is left out. Rows, statistics, and in the end the heat map
-/// of the worst row go to `lines`, tensor by tensor. Fails when a kernel returns an error.
+/// converted. What a kernel does not declare is left out. Rows, statistics, and in the end the heat
+/// map of the worst row go to `lines`, tensor by tensor. Fails when a kernel returns an error.
 Status run_accuracy(const AccuracyJob& job, RunStream& lines);
 
 }  // namespace attest::cli

@@ -75,8 +75,8 @@ std::string mask_word(const Mask& mask) {
 }
 
 std::string variant_word(const Problem& problem) {
-  constexpr std::array kOfMask{Feature::window,   Feature::keep_first, Feature::prefix,
-                               Feature::chunk,    Feature::segments,   Feature::block_mask,
+  constexpr std::array kOfMask{Feature::window,       Feature::keep_first, Feature::prefix,
+                               Feature::chunk,        Feature::segments,   Feature::block_mask,
                                Feature::additive_mask};
   std::vector<Feature> others = features_of(problem);
   std::erase_if(others, [&](Feature feature) {

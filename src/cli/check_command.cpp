@@ -197,8 +197,8 @@ int check_command(const CheckOptions& options) {
   run.progress = isatty(STDERR_FILENO) != 0;
   run.print(fmt::format("attest {}  kernel {} {}  {} jobs  seed 0x{:X}  tier {}\ndeclares  {}\n\n",
                         ATTEST_VERSION, run.kernel->description().name,
-                        run.kernel->description().version, run.plan.jobs, run.plan.seed, options.tier,
-                        declares_text(*run.kernel)));
+                        run.kernel->description().version, run.plan.jobs, run.plan.seed,
+                        options.tier, declares_text(*run.kernel)));
   if (options.time > 0)
     run.plan.deadline = std::chrono::steady_clock::now() +
                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -208,9 +208,8 @@ int check_command(const CheckOptions& options) {
   const auto result = run_checks(run, lines.value());
   if (!result.ok()) return usage(result.status().message());
   const reports::CheckReport& report = result.value();
-  const Ended ended{
-      history_of(lines.value().finish({report.interrupted, report.seconds, {}, {}})),
-      run.out / "run.jsonl", printed};
+  const Ended ended{history_of(lines.value().finish({report.interrupted, report.seconds, {}, {}})),
+                    run.out / "run.jsonl", printed};
   if (!lines.value().status().ok()) return usage(lines.value().status().message());
   for (const auto& [name, text] : {std::pair{"summary.md", render_run_markdown(ended.history)},
                                    std::pair{"report.html", render_run_html(ended.history)}})

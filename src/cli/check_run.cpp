@@ -109,9 +109,9 @@ class Session {
     violation.shrink_finished = shrunk.finished;
     std::filesystem::path saved;
     if (!run_.out.empty()) {
-      const auto path =
-          save_case(run_.out / "cases", {name_, std::string(checked.law->name), run_.plan.seed,
-                                         shrunk.verdict, shrunk.smallest});
+      const auto path = save_case(
+          run_.out / "cases",
+          {name_, std::string(checked.law->name), run_.plan.seed, shrunk.verdict, shrunk.smallest});
       if (path.ok()) saved = path.value();
       if (!path.ok()) lost_ = run_.out / "cases";
     }

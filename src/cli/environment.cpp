@@ -124,12 +124,12 @@ reports::Environment environment() {
                                {"subnormals", subnormal_state()},
                                {"eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION,
                                                      EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}};
-  entries.emplace_back("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000,
-                                          FMT_VERSION / 100 % 100, FMT_VERSION % 100));
+  entries.emplace_back("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+                                          FMT_VERSION % 100));
   entries.emplace_back("highway", fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH));
-  entries.emplace_back("nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
-                                                    NLOHMANN_JSON_VERSION_MINOR,
-                                                    NLOHMANN_JSON_VERSION_PATCH));
+  entries.emplace_back("nlohmann-json",
+                       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
+                                   NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH));
   entries.emplace_back("c++ library", standard_library());
   for (auto& entry : reference::oracle_versions()) entries.push_back(std::move(entry));
   return entries;

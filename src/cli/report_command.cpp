@@ -16,8 +16,8 @@ Result<RunFormat> format_of(const ReportOptions& options) {
   }
   if (!options.format.empty()) {
     if (const auto format = reports::format_of_name(options.format)) return *format;
-    return invalid_argument(fmt::format("unknown format '{}'; known: {}", options.format,
-                                        reports::kFormatNames));
+    return invalid_argument(
+        fmt::format("unknown format '{}'; known: {}", options.format, reports::kFormatNames));
   }
   if (options.out == "-") return RunFormat::text;
   if (const auto format = reports::format_of_file(options.out)) return *format;
@@ -40,9 +40,8 @@ int report_command(const ReportOptions& options) {
     const auto history = reports::read_runs(runs);
     if (!history.ok()) return usage(history.status().message());
     status = write_text(options.out,
-                        options.comment
-                            ? render_run_markdown(history.value(), reports::kMaxComment)
-                            : render_run(format.value(), history.value()));
+                        options.comment ? render_run_markdown(history.value(), reports::kMaxComment)
+                                        : render_run(format.value(), history.value()));
   }
   return status.ok() ? all_good : usage(status.message());
 }

@@ -59,8 +59,8 @@ Status write_text(const std::string& file, std::string_view text) {
 Status write_csv(const std::string& file, const std::vector<std::filesystem::path>& runs) {
   Sink sink(file);
   sink.add(reports::csv_header());
-  const auto read =
-      reports::read_runs(runs, [&](const reports::CaseResult& result) { sink.add(csv_row(result)); });
+  const auto read = reports::read_runs(
+      runs, [&](const reports::CaseResult& result) { sink.add(csv_row(result)); });
   if (!read.ok()) return read.status();
   return sink.finish();
 }

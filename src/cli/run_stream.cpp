@@ -74,8 +74,7 @@ void RunStream::add(reports::CaseResult result) {
 void RunStream::add(reports::Violation violation) {
   bound_texts(violation.found);
   bound_texts(violation.shrunk);
-  if (violation.values.size() > reports::kMaxRunText)
-    violation.values.resize(reports::kMaxRunText);
+  if (violation.values.size() > reports::kMaxRunText) violation.values.resize(reports::kMaxRunText);
   append(violation_line(violation));
   builder_.add(std::move(violation));
 }
