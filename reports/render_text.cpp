@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "reports/escape.hpp"
+#include "reports/measured_lines.hpp"
 #include "reports/numbers.hpp"
 #include "reports/report.hpp"
 #include "reports/report_tables.hpp"
@@ -52,6 +53,7 @@ std::string render_check_text(const CheckReport& report) {
       text += fmt::format(
           "note {}: {} of {} beyond the probable error (6 sigma), within the bound: a warning\n",
           plain_text(row.law), row.beyond_probable, count_text(row.values, "value"));
+  text += bits_line(report.measured.bit_equality) + power_line(report.measured.power);
   return text + last_line(report);
 }
 

@@ -108,6 +108,18 @@ struct FuzzOptions {
   int jobs = 0;
 };
 
+struct SweepOptions {
+  std::string kernel;
+  std::string problem;              ///< empty: a usual one
+  std::string over;                 ///< cli/sweep_range.hpp
+  std::vector<std::string> dtypes;  ///< empty: that of the problem
+  std::int64_t cases = 4;           ///< a point
+  std::string seed;                 ///< of the values; empty: that of the problem
+  int jobs = 0;
+  std::string out;  ///< empty: attest-out/TIME
+  std::vector<std::string> tensors;
+};
+
 struct BenchOptions {
   std::string filter;  ///< of workloads; empty: all
   std::vector<std::string> kernels;
@@ -133,6 +145,7 @@ int compare_command(const CompareOptions& options);
 int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
 int fuzz_command(const FuzzOptions& options);
+int sweep_command(const SweepOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);
 

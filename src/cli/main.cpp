@@ -125,6 +125,27 @@ void add_bound(CLI::App& app, BoundOptions& options) {
       ->delimiter(',');
 }
 
+void add_sweep(CLI::App& app, SweepOptions& options) {
+  CLI::App* const sweep = app.add_subcommand(
+      "sweep", "the error of a kernel along key length, head_dim, spread of scores or dtype");
+  sweep->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  sweep->add_option("PROBLEM", options.problem, "problem line to vary (1x4:4x1024:64 f32)");
+  sweep
+      ->add_option("--over", options.over,
+                   "lk=64:64k:x4, d=32,64,128, spread=1:9:+2 or dtype=f32,bf16; k is 1024")
+      ->required();
+  sweep->add_option("--dtype", options.dtypes, "dtypes, one curve each (that of the problem)")
+      ->delimiter(',');
+  sweep->add_option("--cases", options.cases, "cases a point, with other values (4)")
+      ->check(CLI::Range(1, 100000));
+  sweep->add_option("--seed", options.seed, "seed of the values, instead of the line's");
+  sweep->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
+      ->check(CLI::Range(0, 1024));
+  sweep->add_option("--out", options.out, "folder for sweep.jsonl and sweep.csv (attest-out/TIME)");
+  sweep->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
+      ->delimiter(',');
+}
+
 void add_world(CLI::App& app, WorldOptions& options) {
   CLI::App* const world = app.add_subcommand(
       "world", "every FP4 input of a few keys, in every tiling and merge tree, exhaustively");
@@ -233,6 +254,7 @@ int main(int argc, char** argv) {
   BoundOptions bound;
   WorldOptions world;
   FuzzOptions fuzz;
+  SweepOptions sweep;
   BenchOptions bench;
   ExhaustiveOptions exhaustive;
   std::string what;
@@ -245,6 +267,7 @@ int main(int argc, char** argv) {
   add_bound(app, bound);
   add_world(app, world);
   add_fuzz(app, fuzz);
+  add_sweep(app, sweep);
   add_bench(app, bench, exhaustive);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
@@ -275,6 +298,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("bound")) return bound_command(bound);
     if (app.got_subcommand("world")) return world_command(world);
     if (app.got_subcommand("fuzz")) return fuzz_command(fuzz);
+    if (app.got_subcommand("sweep")) return sweep_command(sweep);
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
     if (app.got_subcommand("doctor")) return doctor_command();
