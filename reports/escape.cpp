@@ -143,8 +143,7 @@ std::string csv_cell(std::string_view text) {
   if (first != std::string::npos &&
       std::string_view("=+-@|%").find(line[first]) != std::string_view::npos)
     line.insert(0, 1, '\'');
-  if (line.find_first_of(",\"'") == std::string::npos && line.find(' ') == std::string::npos)
-    return line;
+  if (line.find_first_of(",\"") == std::string::npos) return line;
   std::string quoted = "\"";
   for (const char c : line) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';

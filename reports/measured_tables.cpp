@@ -108,16 +108,4 @@ Table history_table(const std::vector<RunPoint>& points) {
   return table;
 }
 
-std::string power_line_text(const Measurements& measured) {
-  std::int64_t trials = 0;
-  std::int64_t accepted = 0;
-  for (const PowerCount& row : measured.power) {
-    trials += row.trials;
-    accepted += row.accepted;
-  }
-  if (trials == 0) return {};
-  return fmt::format("power {}: {} of {} trials would have let a stand-in pass",
-                     share_text(trials - accepted, trials), accepted, trials);
-}
-
 }  // namespace attest::reports

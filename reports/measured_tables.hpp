@@ -14,7 +14,4 @@ Table bits_table(const Measurements& measured);
 Table sweep_table(const SweepReport& sweep);
 Table history_table(const std::vector<RunPoint>& points);
 
-/// "power 99.7 %: 6 of 2050 trials would have let a stand-in pass"; empty if none was made.
-std::string power_line_text(const Measurements& measured);
-
 }  // namespace attest::reports

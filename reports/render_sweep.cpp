@@ -56,12 +56,6 @@ const SweepPoint* worst_of(const SweepReport& report) {
   return worst;
 }
 
-std::string csv_field(const std::string& text) {
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + '"';
-}
-
 std::string csv_number(double value) {
   return std::isnan(value) ? "" : fmt::format("{}", value);
 }
@@ -102,14 +96,14 @@ std::string render_sweep_csv(const SweepReport& report) {
       "kernel,over,x,dtype,outputs,max_error,rms_error,bias,bias_half_width,ulp_max,ratio,"
       "twin_ratio,violations,problem,replay,reason\n";
   for (const SweepPoint& point : report.points) {
-    text += fmt::format("{},{},{},{},{},", csv_field(report.kernel), csv_field(report.over),
-                        csv_field(point.x), csv_field(point.dtype), point.outputs);
+    text += fmt::format("{},{},{},{},{},", csv_cell(report.kernel), csv_cell(report.over),
+                        csv_cell(point.x), csv_cell(point.dtype), point.outputs);
     for (const double value :
          {point.max_error, point.rms_error, point.bias.mean(), point.bias.half_width(),
           point.ulp_max, point.ratio, point.twin_ratio})
       text += (point.reason.empty() ? csv_number(value) : "") + ',';
-    text += fmt::format("{},{},{},{}\n", point.violations, csv_field(point.problem),
-                        csv_field(point.replay), csv_field(point.reason));
+    text += fmt::format("{},{},{},{}\n", point.violations, csv_cell(point.problem),
+                        csv_cell(point.replay), csv_cell(point.reason));
   }
   return text;
 }

@@ -41,7 +41,7 @@ void append(std::string& text, const std::string& line) {
 void append_measured(std::string& text, const Measurements& measured, std::string_view of,
                      std::string_view kernel) {
   for (const StatisticsRow& row : measured.statistics) append(text, statistics_line(row, of));
-  for (const PowerCount& row : measured.power) append(text, power_line(row, kernel));
+  for (const PowerCount& row : measured.power) append(text, power_count_line(row, kernel));
   for (const BitEquality& row : measured.bit_equality) append(text, bit_equality_line(row, of));
   if (measured.heat_map) append(text, heat_map_line(*measured.heat_map, of));
 }
@@ -83,7 +83,7 @@ std::string statistics_line(const StatisticsRow& row, std::string_view of) {
   return measured_line("statistics", of, statistics_json(row));
 }
 
-std::string power_line(const PowerCount& row, std::string_view kernel) {
+std::string power_count_line(const PowerCount& row, std::string_view kernel) {
   Json json = {{"type", "power"}, {"kernel", kernel}};
   json.update(power_json(row));
   return dump(json, -1);

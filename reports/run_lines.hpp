@@ -33,7 +33,7 @@ std::string case_line(const CaseResult& result);
 std::string violation_line(const Violation& violation);
 std::string accuracy_line(const AccuracyRow& row);
 std::string statistics_line(const StatisticsRow& row, std::string_view of);
-std::string power_line(const PowerCount& row, std::string_view kernel);
+std::string power_count_line(const PowerCount& row, std::string_view kernel);
 std::string bit_equality_line(const BitEquality& row, std::string_view of);
 std::string heat_map_line(const HeatMap& heat, std::string_view of);
 std::string check_line(const CheckReport& report);

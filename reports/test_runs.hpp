@@ -40,7 +40,7 @@ class Writer {
     builder_.add_statistics(row, false);
   }
   void add(const PowerCount& row, const std::string& kernel) {
-    line(power_line(row, kernel));
+    line(power_count_line(row, kernel));
     builder_.add_power(row, kernel);
   }
   void add(const BitEquality& row) {

@@ -92,7 +92,7 @@ void RunStream::add(const reports::Measurements& measured, const std::string& ke
     builder_.add_statistics(row, of_tensors);
   }
   for (const reports::PowerCount& row : measured.power) {
-    append(power_line(row, kernel));
+    append(power_count_line(row, kernel));
     builder_.add_power(row, kernel);
   }
   for (const reports::BitEquality& row : measured.bit_equality) {
