@@ -2,10 +2,13 @@
 
 # Modules of libjs-vega, each after those that it needs.
 set(vega_modules
-  util time format loader dataflow statistics transforms view-transforms scale canvas scenegraph
+  util time format loader dataflow statistics transforms scale canvas scenegraph view-transforms
   encode expression selection functions event-selector parser runtime view interpreter)
 
-set(page_styles page)
+set(page_styles colours page)
 
 # They share one function: what one file defines, all see.
-set(page_scripts main)
+set(page_scripts
+  format elements data filter tables plots
+  head laws ratio_plot ulp_plot heat_plot bias_plot matrices witnesses history accuracy environment
+  main)
