@@ -256,7 +256,7 @@ SweepPoint sweep_point_of(const Json& json) {
   point.outputs = fields.count("outputs");
   point.max_error = fields.number("max_error");
   point.rms_error = fields.number("rms_error");
-  if (const Json* const bias = fields.object("bias")) point.bias = means_of(*bias);
+  if (const Json* const bias = fields.object("bias_samples")) point.bias = means_of(*bias);
   point.ulp_max = fields.number("ulp_max");
   point.ratio = fields.number("ratio");
   point.twin_ratio = fields.number("twin_ratio", std::numeric_limits<double>::quiet_NaN());

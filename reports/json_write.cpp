@@ -194,6 +194,7 @@ Json power_json(const PowerCount& row) {
 }
 
 Json sweep_point_json(const SweepPoint& point) {
+  const double half = point.bias.half_width();
   return {{"x", point.x},
           {"number", json_number(point.number)},
           {"dtype", point.dtype},
@@ -201,7 +202,10 @@ Json sweep_point_json(const SweepPoint& point) {
           {"outputs", point.outputs},
           {"max_error", json_number(point.max_error)},
           {"rms_error", json_number(point.rms_error)},
-          {"bias", means_json(point.bias)},
+          {"bias", json_number(point.bias.mean())},
+          {"bias_low", json_number(point.bias.mean() - half)},
+          {"bias_high", json_number(point.bias.mean() + half)},
+          {"bias_samples", means_json(point.bias)},
           {"ulp_max", json_number(point.ulp_max)},
           {"ratio", json_number(point.ratio)},
           {"twin_ratio", json_number(point.twin_ratio)},

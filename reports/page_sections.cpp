@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "reports/escape.hpp"
 #include "reports/numbers.hpp"
@@ -122,11 +123,13 @@ Json page_laws(const Run& run) {
   for (const CheckReport& check : run.checks)
     for (const LawRow& row : check.laws) {
       const CaseResult* const worst = run.cases.worst_of(check.kernel, row.law);
+      // The sentence stands in the first row of its law.
       const auto sentence = sentences.find(row.law);
       json.push_back(
           {{"kernel", check.kernel},
            {"law", row.law},
-           {"sentence", sentence == sentences.end() ? std::string() : sentence->second},
+           {"sentence",
+            sentence == sentences.end() ? std::string() : std::exchange(sentence->second, {})},
            {"cases", row.cases},
            {"ok", row.ok},
            {"weak", row.weak},

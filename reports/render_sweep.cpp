@@ -1,8 +1,7 @@
-// A sweep as a table, as CSV, and as one line of JSON a point.
+// A sweep as a table and as CSV.
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "reports/escape.hpp"
 #include "reports/numbers.hpp"
@@ -13,13 +12,6 @@ namespace attest::reports {
 namespace {
 
 using Kind = Column::Kind;
-using Json = nlohmann::ordered_json;
-
-/// JSON has no number that is not finite.
-Json number(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
-}
 
 std::string signed_text(double value) {
   return (value < 0 || std::isnan(value) ? "" : "+") + magnitude_text(value);
@@ -106,29 +98,6 @@ std::string render_sweep_csv(const SweepReport& report) {
                         csv_cell(point.replay), csv_cell(point.reason));
   }
   return text;
-}
-
-std::string render_sweep_point_jsonl(const SweepReport& report, const SweepPoint& point) {
-  Json line{{"kernel", report.kernel},        {"over", report.over},  {"x", point.x},
-            {"number", number(point.number)}, {"dtype", point.dtype}, {"problem", point.problem}};
-  if (!point.reason.empty()) {
-    line["reason"] = point.reason;
-    return line.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
-  const double half = point.bias.half_width();
-  line["outputs"] = point.outputs;
-  line["max_error"] = number(point.max_error);
-  line["rms_error"] = number(point.rms_error);
-  line["bias"] = number(point.bias.mean());
-  line["bias_low"] = number(point.bias.mean() - half);
-  line["bias_high"] = number(point.bias.mean() + half);
-  line["ulp_max"] = number(point.ulp_max);
-  line["ratio"] = number(point.ratio);
-  line["twin_ratio"] = number(point.twin_ratio);
-  line["violations"] = point.violations;
-  line["worst_element"] = point.worst_element;
-  line["replay"] = point.replay;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace attest::reports

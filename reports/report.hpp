@@ -243,7 +243,5 @@ std::string render_accuracy_markdown(const AccuracyReport& report);
 std::string render_accuracy_json(const AccuracyReport& report);
 std::string render_sweep_text(const SweepReport& report);
 std::string render_sweep_csv(const SweepReport& report);
-std::string render_sweep_point_jsonl(const SweepReport& report,
-                                     const SweepPoint& point);  ///< one line, no newline
 
 }  // namespace attest::reports

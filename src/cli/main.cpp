@@ -141,7 +141,8 @@ void add_sweep(CLI::App& app, SweepOptions& options) {
   sweep->add_option("--seed", options.seed, "seed of the values, instead of the line's");
   sweep->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
       ->check(CLI::Range(0, 1024));
-  sweep->add_option("--out", options.out, "folder for sweep.jsonl and sweep.csv (attest-out/TIME)");
+  sweep->add_option("--out", options.out,
+                    "folder for run.jsonl, sweep.csv and the page (attest-out/TIME)");
   sweep->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }

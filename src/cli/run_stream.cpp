@@ -104,6 +104,11 @@ void RunStream::add(const reports::Measurements& measured, const std::string& ke
   builder_.add_heat_map(*measured.heat_map, of_tensors);
 }
 
+void RunStream::add(const reports::SweepReport& of, const reports::SweepPoint& point) {
+  append(sweep_line(of, point));
+  builder_.add_sweep_point(of, point);
+}
+
 void RunStream::end_check(const reports::CheckReport& end) {
   builder_.end_check(end);
   append(check_line(builder_.check_of(end.kernel)));

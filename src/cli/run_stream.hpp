@@ -30,6 +30,7 @@ class RunStream {
   void add(const reports::AccuracyRow& row);
   /// Adds to what was measured before. `kernel` is empty for tensors.
   void add(const reports::Measurements& measured, const std::string& kernel);
+  void add(const reports::SweepReport& of, const reports::SweepPoint& point);
   void end_check(const reports::CheckReport& end);
   reports::CheckReport& check_of(const std::string& kernel) { return builder_.check_of(kernel); }
 
