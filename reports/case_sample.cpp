@@ -61,15 +61,10 @@ void CaseSample::add(const CaseSample& other) {
 }
 
 void CaseSample::keep(const CaseResult& result) {
-  OfLaw& law = laws_[{result.kernel, result.law}];
   if (is_violation(result.verdict.outcome)) {
     violations_.try_emplace({result.kernel, result.law, result.number},
                             trimmed(result, kMaxExtremeText));
     if (violations_.size() > kMaxViolations) violations_.erase(std::prev(violations_.end()));
-  }
-  if (!law.has_worst || replaces(result, law.worst)) {
-    law.worst = trimmed(result, kMaxExtremeText);
-    law.has_worst = true;
   }
   if (result.verdict.worst_ratio != 0) {
     const KeysKey key{result.kernel, result.dtype, power_of_two(result.keys)};
@@ -80,10 +75,11 @@ void CaseSample::keep(const CaseResult& result) {
       found->second = trimmed(result, kMaxExtremeText);
   }
   keep_by_variant(result);
+  OfLaw& sample = laws_[{result.kernel, result.law}];
   const Rank rank{hash_of(result), result.number};
-  if (law.sample.size() >= kPerLaw && rank >= law.sample.rbegin()->first) return;
-  law.sample.try_emplace(rank, trimmed(result, kMaxSampledText));
-  if (law.sample.size() > kPerLaw) law.sample.erase(std::prev(law.sample.end()));
+  if (sample.size() >= kPerLaw && rank >= sample.rbegin()->first) return;
+  sample.try_emplace(rank, trimmed(result, kMaxSampledText));
+  if (sample.size() > kPerLaw) sample.erase(std::prev(sample.end()));
 }
 
 void CaseSample::keep_by_variant(const CaseResult& result) {
@@ -113,8 +109,6 @@ std::vector<const CaseResult*> CaseSample::by_importance() const {
     if (seen.emplace(result.kernel, result.law, result.number).second) chosen.push_back(&result);
   };
   for (const auto& [key, result] : violations_) choose(result);
-  for (const auto& [key, law] : laws_)
-    if (law.has_worst) choose(law.worst);
   for (const auto& [key, result] : by_keys_) choose(result);
   for (const auto& [key, worst] : by_variant_) {
     choose(worst.by_ratio);
@@ -122,21 +116,16 @@ std::vector<const CaseResult*> CaseSample::by_importance() const {
   }
   // One of each law in turn.
   std::vector<std::pair<std::map<Rank, CaseResult>::const_iterator, const OfLaw*>> open;
-  for (const auto& [key, law] : laws_) open.emplace_back(law.sample.begin(), &law);
+  for (const auto& [key, sample] : laws_) open.emplace_back(sample.begin(), &sample);
   for (bool more = true; more;) {
     more = false;
-    for (auto& [next, law] : open) {
-      if (next == law->sample.end()) continue;
+    for (auto& [next, sample] : open) {
+      if (next == sample->end()) continue;
       choose((next++)->second);
       more = true;
     }
   }
   return chosen;
-}
-
-const CaseResult* CaseSample::worst_of(const std::string& kernel, const std::string& law) const {
-  const auto found = laws_.find({kernel, law});
-  return found == laws_.end() ? nullptr : &found->second.worst;
 }
 
 std::vector<const CaseResult*> CaseSample::worst_by_keys() const {

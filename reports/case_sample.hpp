@@ -31,7 +31,7 @@ struct VariantWorst {
 class CaseSample {
  public:
   /// Of one kernel and law, beside the extremes.
-  static constexpr std::size_t kPerLaw = 48;
+  static constexpr std::size_t kPerLaw = 24;
   static constexpr std::size_t kMaxViolations = 5000;
 
   void add(const CaseResult& result) {
@@ -53,19 +53,12 @@ class CaseSample {
   /// By kernel, variant and dtype, of cases that were held against a bound.
   std::vector<VariantWorst> worst_by_variant() const;
 
-  /// Null when there was no case of it.
-  const CaseResult* worst_of(const std::string& kernel, const std::string& law) const;
-
   /// Cases with a witness, worst first.
   std::vector<const CaseResult*> worst_witnesses(std::size_t most) const;
 
  private:
   using Rank = std::pair<std::uint64_t, std::int64_t>;  ///< hash, then number
-  struct OfLaw {
-    CaseResult worst;
-    bool has_worst = false;
-    std::map<Rank, CaseResult> sample;
-  };
+  using OfLaw = std::map<Rank, CaseResult>;
   void keep(const CaseResult& result);
   void keep_by_variant(const CaseResult& result);
 

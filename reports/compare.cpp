@@ -32,12 +32,9 @@ double growth_of(double before, double after) {
 }
 
 /// The case behind a law's worst ratio, or its first violation.
-void name_case(Side& side, const Run& run, const CheckReport& check, const LawRow& row) {
+void name_case(Side& side, const CheckReport& check, const LawRow& row) {
   side.problem = row.worst_problem;
-  if (const CaseResult* const worst = run.cases.worst_of(check.kernel, row.law)) {
-    side.problem = worst->problem;
-    side.replay = worst->replay;
-  }
+  side.replay = row.worst_replay;
   for (const Violation& violation : check.violations) {
     if (violation.found.law != row.law) continue;
     const CaseResult& smallest = violation.shrunk.law.empty() ? violation.found : violation.shrunk;
@@ -55,7 +52,7 @@ std::map<Key, Side> sides_of(const Run& run) {
       Side& side = sides[{check.kernel, row.law}];
       side.ratio = row.worst_ratio;
       side.violations += row.violations;
-      name_case(side, run, check, row);
+      name_case(side, check, row);
     }
   for (const AccuracyRow& row : run.accuracy) {
     Side& side = sides[{row.kernel, fmt::format("{} ({})", row.tensor, row.dtype)}];

@@ -38,7 +38,7 @@ Run run_with(double factor, const std::string& kernel = "builtin:tiled", double 
   return writer.finish().run;
 }
 
-RunComparison compared(const Run& before, const Run& after) {
+RunComparison compared(const reports::Run& before, const reports::Run& after) {
   auto comparison = compare_runs(before, after, false);
   EXPECT_TRUE(comparison.ok());
   return std::move(comparison).value();
@@ -77,7 +77,7 @@ TEST(Gate, EveryQuantityIsLookedAt) {
 }
 
 TEST(Gate, ANewFailureFailsWhereItWasOnePieceBefore) {
-  const Run violated = test::written_run().run;
+  const reports::Run violated = test::written_run().run;
   const RunComparison worse = compared(run_with(1), violated);
   EXPECT_FALSE(judge(gate_of("new_fail==0"), worse).passed);
   EXPECT_THAT(render_comparison(worse), HasSubstr("new failure  builtin:tiled law.window"));
@@ -88,7 +88,7 @@ TEST(Gate, ANewFailureFailsWhereItWasOnePieceBefore) {
 }
 
 TEST(Gate, WhatWasNotMeasuredDoesNotPass) {
-  Run without = run_with(1);
+  reports::Run without = run_with(1);
   without.checks.front().measured = {};
   const GateResult result = judge(gate_of("rms<=2 & power>=0"), compared(without, without));
   EXPECT_FALSE(result.passed);
@@ -96,7 +96,7 @@ TEST(Gate, WhatWasNotMeasuredDoesNotPass) {
 }
 
 TEST(Gate, ALawThatIsGoneIsSeen) {
-  Run fewer = run_with(1);
+  reports::Run fewer = run_with(1);
   fewer.checks.front().laws.pop_back();
   const RunComparison comparison = compared(run_with(1), fewer);
   EXPECT_FALSE(judge(gate_of("gone==0"), comparison).passed);
@@ -104,7 +104,7 @@ TEST(Gate, ALawThatIsGoneIsSeen) {
 }
 
 TEST(Gate, AnUnfinishedRunDoesNotPass) {
-  Run cut = run_with(1);
+  reports::Run cut = run_with(1);
   cut.unfinished = "unfinished: it was killed";
   EXPECT_FALSE(judge(gate_of("ratio<=100"), compared(run_with(1), cut)).passed);
   EXPECT_FALSE(judge(gate_of("ratio<=100"), compared(cut, run_with(1))).passed);
@@ -131,7 +131,7 @@ TEST(Gate, ABadRuleIsShownWithACaret) {
 }
 
 TEST(Compare, OtherKernelsMustBeAllowed) {
-  const Run other = run_with(2, "builtin:other");
+  const reports::Run other = run_with(2, "builtin:other");
   EXPECT_THAT(compare_runs(run_with(1), other, false).status().message(),
               HasSubstr("builtin:tiled and builtin:other; --allow-other-kernel"));
   const auto allowed = compare_runs(run_with(1), other, true);

@@ -146,6 +146,7 @@ LawRow law_of(const Json& json) {
   row.violations = fields.count("violations");
   row.worst_ratio = fields.number("worst_ratio");
   row.worst_problem = fields.text("worst_problem");
+  row.worst_replay = fields.text("worst_replay");
   row.values = fields.count("values");
   row.beyond_probable = fields.count("beyond_probable");
   return row;

@@ -1,19 +1,12 @@
 #include "reports/json_write.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "reports/numbers.hpp"
 
 namespace attest::reports {
 namespace {
-
-Json enclosure_json(const Enclosure& enclosure) {
-  return {{"high", json_number(enclosure.high)},
-          {"low", json_number(enclosure.low)},
-          {"radius", json_number(enclosure.radius)},
-          {"high_hex", hexadecimal_text(enclosure.high)},
-          {"low_hex", hexadecimal_text(enclosure.low)}};
-}
 
 Json means_json(const SampleMeans& means) {
   return {{"count", means.count},
@@ -54,13 +47,20 @@ std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-Json witness_json(const Witness& witness) {
+Json witness_json(const Witness& witness, bool with_hex) {
   Json json = {{"tensor", witness.tensor},
                {"row", Json::array({witness.row.batch, witness.row.head, witness.row.query})}};
   if (witness.tensor != "lse" || witness.column != 0) json["column"] = witness.column;
+  Json want = {{"high", json_number(witness.want.high)},
+               {"low", json_number(witness.want.low)},
+               {"radius", json_number(witness.want.radius)}};
   json["got"] = json_number(witness.got);
-  json["got_hex"] = hexadecimal_text(witness.got);
-  json["want"] = enclosure_json(witness.want);
+  if (with_hex) {
+    json["got_hex"] = hexadecimal_text(witness.got);
+    want["high_hex"] = hexadecimal_text(witness.want.high);
+    want["low_hex"] = hexadecimal_text(witness.want.low);
+  }
+  json["want"] = std::move(want);
   json["error"] = json_number(witness.error);
   json["bound"] = json_number(witness.bound);
   return json;
@@ -68,6 +68,7 @@ Json witness_json(const Witness& witness) {
 
 Json case_json(const CaseResult& result) {
   const Verdict& verdict = result.verdict;
+  const bool violated = is_violation(verdict.outcome);
   Json json = {{"kernel", result.kernel},
                {"law", result.law},
                {"case", result.number},
@@ -76,33 +77,38 @@ Json case_json(const CaseResult& result) {
                {"mask", result.mask},
                {"variant", result.variant},
                {"keys", result.keys},
-               {"outcome", to_string(verdict.outcome)},
-               {"reason", verdict.reason},
-               {"worst_ratio", json_number(verdict.worst_ratio)},
-               {"ulp", json_number(result.ulp)},
-               {"rows_checked", verdict.rows_checked},
-               {"rows_wrong", verdict.rows_wrong},
-               {"values_compared", verdict.values_compared},
-               {"beyond_probable", verdict.beyond_probable},
-               {"seconds", json_number(result.seconds)},
-               {"seed", seed_text(result.seed)}};
-  if (verdict.witness) json["witness"] = witness_json(*verdict.witness);
+               {"outcome", to_string(verdict.outcome)}};
+  if (!verdict.reason.empty()) json["reason"] = verdict.reason;
+  if (verdict.worst_ratio != 0) json["worst_ratio"] = json_number(verdict.worst_ratio);
+  if (!std::isnan(result.ulp)) json["ulp"] = json_number(result.ulp);
+  const auto add_count = [&](const char* name, std::int64_t count) {
+    if (count != 0 || violated) json[name] = count;
+  };
+  add_count("rows_checked", verdict.rows_checked);
+  add_count("rows_wrong", verdict.rows_wrong);
+  add_count("values_compared", verdict.values_compared);
+  add_count("beyond_probable", verdict.beyond_probable);
+  json["seconds"] = json_number(result.seconds);
+  if (violated) json["seed"] = seed_text(result.seed);
+  if (verdict.witness) json["witness"] = witness_json(*verdict.witness, violated);
   if (!result.replay.empty()) json["replay"] = result.replay;
   return json;
 }
 
 Json law_json(const LawRow& row) {
-  return {{"law", row.law},
-          {"cases", row.cases},
-          {"ok", row.ok},
-          {"weak", row.weak},
-          {"unproven", row.unproven},
-          {"skipped", row.skipped},
-          {"violations", row.violations},
-          {"worst_ratio", json_number(row.worst_ratio)},
-          {"worst_problem", row.worst_problem},
-          {"values", row.values},
-          {"beyond_probable", row.beyond_probable}};
+  Json json = {{"law", row.law},
+               {"cases", row.cases},
+               {"ok", row.ok},
+               {"weak", row.weak},
+               {"unproven", row.unproven},
+               {"skipped", row.skipped},
+               {"violations", row.violations},
+               {"worst_ratio", json_number(row.worst_ratio)},
+               {"worst_problem", row.worst_problem},
+               {"values", row.values},
+               {"beyond_probable", row.beyond_probable}};
+  if (!row.worst_replay.empty()) json["worst_replay"] = row.worst_replay;
+  return json;
 }
 
 Json violation_json(const Violation& violation) {

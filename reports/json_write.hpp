@@ -27,8 +27,10 @@ Json array_of(const std::vector<Value>& values, ToJson&& to_json) {
   return json;
 }
 
-Json witness_json(const Witness& witness);
-/// The seed is text: many readers hold numbers as doubles and would lose its low bits.
+Json witness_json(const Witness& witness, bool with_hex);
+/// A run may have half a million cases: what is empty, and what other members say, is left out of
+/// those that are no violation. The seed is text: many readers hold numbers as doubles and would
+/// lose its low bits.
 Json case_json(const CaseResult& result);
 Json law_json(const LawRow& row);
 Json violation_json(const Violation& violation);

@@ -11,7 +11,7 @@ namespace attest::reports {
 
 /// Bytes of the longest sections. Their sum, the plots' library and the rest of the page are below
 /// 3 MiB.
-inline constexpr std::size_t kPageCases = std::size_t{900} << 10;
+inline constexpr std::size_t kPageCases = std::size_t{600} << 10;
 inline constexpr std::size_t kPageViolations = std::size_t{300} << 10;
 inline constexpr std::size_t kPageAccuracy = std::size_t{300} << 10;
 inline constexpr std::size_t kPageOther = std::size_t{128} << 10;

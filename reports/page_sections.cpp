@@ -122,7 +122,6 @@ Json page_laws(const Run& run) {
   Json json = Json::array();
   for (const CheckReport& check : run.checks)
     for (const LawRow& row : check.laws) {
-      const CaseResult* const worst = run.cases.worst_of(check.kernel, row.law);
       // The sentence stands in the first row of its law.
       const auto sentence = sentences.find(row.law);
       json.push_back(
@@ -138,7 +137,7 @@ Json page_laws(const Run& run) {
            {"violations", row.violations},
            {"worst_ratio", json_number(row.worst_ratio)},
            {"worst_problem", cut(row.worst_problem, kMaxText)},
-           {"worst_replay", worst == nullptr ? std::string() : short_replay(worst->replay)},
+           {"worst_replay", short_replay(row.worst_replay)},
            {"values", row.values}});
     }
   return json;

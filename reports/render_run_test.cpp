@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-RunHistory history_of(Run run) {
+RunHistory history_of(reports::Run run) {
   RunHistory history;
   history.points = points_of(run);
   history.latest = std::move(run);
@@ -107,7 +107,7 @@ TEST(Sarif, AViolationIsAResultOfItsRuleAtTheKernel) {
 }
 
 TEST(Sarif, NoMoreThanFiveThousandResults) {
-  Run run = test::written_run().run;
+  reports::Run run = test::written_run().run;
   run.checks.front().violations.assign(kMaxSarifResults + 7, test::violation());
   const json log = json::parse(render_run_sarif(history_of(std::move(run))));
   EXPECT_EQ(log["runs"][0]["results"].size(), kMaxSarifResults);
@@ -115,7 +115,7 @@ TEST(Sarif, NoMoreThanFiveThousandResults) {
 }
 
 TEST(Sarif, ATensorBeyondItsBoundIsAResultToo) {
-  Run run = test::written_run().run;
+  reports::Run run = test::written_run().run;
   run.accuracy.front().violations = 3;
   const json log = json::parse(render_run_sarif(history_of(std::move(run))));
   EXPECT_EQ(log["runs"][0]["results"].size(), 2U);
@@ -146,7 +146,7 @@ TEST(Formats, AHostileNameStaysTextInEachOfThem) {
 }
 
 TEST(Junit, ARunThatIsNotWholeIsAnErrorAndNotGreen) {
-  Run run = test::written_checks(1, 1).run;
+  reports::Run run = test::written_checks(1, 1).run;
   EXPECT_THAT(render_run_junit(history_of(run)), HasSubstr("errors=\"0\""));
   run.unfinished = "unfinished: it was killed";
   EXPECT_THAT(render_run_junit(history_of(run)),
@@ -154,7 +154,7 @@ TEST(Junit, ARunThatIsNotWholeIsAnErrorAndNotGreen) {
 }
 
 TEST(AccuracyTable, HasTheLargestErrorOfEachVariantWithItsWitness) {
-  const Run run = test::written_checks(1, 1).run;
+  const reports::Run run = test::written_checks(1, 1).run;
   double largest = 0;
   std::string witness;
   for (std::int64_t number = 0; number < 100; ++number) {
@@ -242,7 +242,7 @@ TEST(LongRun, EveryWorstCaseByKeysIsTheWorstOfAllCases) {
 }
 
 TEST(LongRun, MarkdownStaysWithinItsLimits) {
-  Run run = long_run().latest;
+  reports::Run run = long_run().latest;
   const Violation violation = test::violation();
   run.checks.front().violations.assign(5000, violation);
   for (Violation& one : run.checks.front().violations) one.values = std::string(60'000, 'x');

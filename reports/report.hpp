@@ -42,6 +42,7 @@ struct LawRow {
   std::int64_t violations = 0;       ///< fail, flaky and crash
   double worst_ratio = 0;            ///< largest error / bound
   std::string worst_problem;         ///< where it was seen
+  std::string worst_replay;          ///< its command line
   std::int64_t values = 0;           ///< elements compared
   std::int64_t beyond_probable = 0;  ///< outputs beyond the probable error: a warning
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "reports/escape.hpp"
+
 namespace attest::reports {
 namespace {
 
@@ -141,8 +143,8 @@ void RunBuilder::count(const CaseResult& result) {
   row.beyond_probable += result.verdict.beyond_probable;
   if (!is_worse_ratio(result.verdict.worst_ratio, row.worst_ratio)) return;
   row.worst_ratio = result.verdict.worst_ratio;
-  row.worst_problem = result.problem;
-  if (row.worst_problem.size() > kMaxViolationText) row.worst_problem.resize(kMaxViolationText);
+  row.worst_problem = cut(result.problem, kMaxExtremeText);
+  row.worst_replay = result.replay.size() > kMaxExtremeText ? std::string() : result.replay;
 }
 
 void RunBuilder::add(Violation violation) {
@@ -230,6 +232,7 @@ void RunBuilder::add_law(const std::string& kernel, const LawRow& row) {
   if (!is_worse_ratio(row.worst_ratio, sum.worst_ratio)) return;
   sum.worst_ratio = row.worst_ratio;
   sum.worst_problem = row.worst_problem;
+  sum.worst_replay = row.worst_replay;
 }
 
 void RunBuilder::end(const RunEnd& end) {

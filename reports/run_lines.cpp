@@ -151,9 +151,16 @@ std::string condensed_lines(const Run& run) {
   append(text, header_line(header));
   for (const AccuracyRow& row : run.accuracy) append(text, accuracy_line(row));
   append_measured(text, run.measured, kOfTensors, {});
-  for (const CaseResult* const result : run.cases.by_importance()) append(text, case_line(*result));
-  for (const CheckReport& check : run.checks) {
+  for (const CheckReport& check : run.checks)
     for (const Violation& violation : check.violations) append(text, violation_line(violation));
+  std::size_t left = kMaxCondensedCases;
+  for (const CaseResult* const result : run.cases.by_importance()) {
+    const std::string line = case_line(*result);
+    if (line.size() > left) break;
+    left -= line.size();
+    append(text, line);
+  }
+  for (const CheckReport& check : run.checks) {
     append_measured(text, check.measured, kOfLaws, check.kernel);
     append(text, check_line(check));
   }

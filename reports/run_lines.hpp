@@ -40,6 +40,9 @@ std::string check_line(const CheckReport& report);
 std::string sweep_line(const SweepReport& report, const SweepPoint& point);
 std::string summary_line(const Run& run);
 
+/// Bytes of the cases of a condensed run.
+inline constexpr std::size_t kMaxCondensedCases = std::size_t{1} << 20;
+
 /// The whole run in as few lines as its reports need.
 std::string condensed_lines(const Run& run);
 

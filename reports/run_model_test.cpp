@@ -90,7 +90,7 @@ TEST(RunLines, EveryCutOfAFileIsReadAndCalledUnfinished) {
   for (std::size_t end = first; end < text.size() - 1; end += end + 40 < text.size() ? 37 : 1) {
     const auto read = read_text(text.substr(0, end));
     ASSERT_TRUE(read.ok()) << end << ": " << read.status().message();
-    const Run& run = read.value().latest;
+    const reports::Run& run = read.value().latest;
     EXPECT_GE(run.cases.total(), cases);
     cases = run.cases.total();
     // The summary without its newline may be whole.
@@ -164,11 +164,11 @@ TEST_F(RunFiles, ShardsAreTheWholeRun) {
     parts.push_back(write("part" + std::to_string(i) + ".jsonl", test::written_checks(i, 3).text));
   const auto merged = read_runs(parts);
   ASSERT_TRUE(merged.ok()) << merged.status().message();
-  const Run& run = merged.value().latest;
+  const reports::Run& run = merged.value().latest;
   EXPECT_EQ(run.unfinished, "");
   EXPECT_EQ(run.cases.total(), whole.run.cases.total());
   ASSERT_EQ(run.checks.size(), 1U);
-  const auto laws = [](const Run& of) {
+  const auto laws = [](const reports::Run& of) {
     std::set<std::string> rows;
     for (const LawRow& row : of.checks.front().laws)
       rows.insert(row.law + " " + std::to_string(row.cases) + " " + std::to_string(row.ok) + " " +

@@ -52,6 +52,7 @@ class File {
   void begin(const Json& json) {
     const RunHeader header = run_header_of(json);
     condensed_ = header.condensed;
+    seed_ = header.seed;
     into_.begin(header);
   }
 
@@ -74,7 +75,8 @@ class File {
 
  private:
   void take_case(const Json& json) {
-    const CaseResult result = case_of(json);
+    CaseResult result = case_of(json);
+    if (!json.contains("seed")) result.seed = seed_;
     ++cases_;
     const Result<bool> added = into_.add(result);
     if (!added.ok()) throw BadLine(added.status().message());
@@ -124,6 +126,7 @@ class File {
   RunBuilder& into_;
   const CaseHook& on_case_;
   std::int64_t cases_ = 0;
+  std::uint64_t seed_ = 0;
   bool condensed_ = false;
   bool ended_ = false;
 };

@@ -91,7 +91,8 @@ class Session {
       result.ulp = verdict.statistics->largest;
     result.seconds = checked.seconds;
     result.seed = run_.plan.seed;
-    if (is_violation(verdict.outcome) || of.values.kind != ValueRecipe::Kind::literal)
+    const bool skipped = verdict.outcome == Outcome::skipped;
+    if (is_violation(verdict.outcome) || (!skipped && of.values.kind != ValueRecipe::Kind::literal))
       result.replay = replay_command_line(*run_.kernel, of, checked.law->name, {});
     return result;
   }
