@@ -119,7 +119,7 @@ TEST(TileMap, KeepsTheMaskBitsOfTheCaseAndJoinsTiles) {
 
 TEST(TileMap, CutsALargeCaseToTheHeadThatIsNamed) {
   const Case on = made("2x2:64x4096:64 f32 tile=64 vals=normal:1");
-  const TileMap map = tile_map(builtin("simd"), on, {1, 0, 3});
+  const TileMap map = tile_map(builtin("simd/SCALAR"), on, {1, 0, 3});
   ASSERT_FALSE(map.rows.empty()) << map.note;
   for (const RowIndex& row : map.rows) {
     EXPECT_EQ(row.batch, 1);
@@ -165,10 +165,10 @@ TEST(BitEquality, OfSplitsIsMeasuredAndDemandedOnlyOfThoseThatDeclareIt) {
   const BitCount plain = counted(builtin("scalar_tree"), BitKind::split);
   EXPECT_GT(plain.differ, 0);
   EXPECT_FALSE(must_be_equal(builtin("scalar_tree"), BitKind::split));
-  const BitCount free = counted(builtin("simd_order_free"), BitKind::split);
+  const BitCount free = counted(builtin("simd_order_free/SCALAR"), BitKind::split);
   EXPECT_EQ(free.differ, 0);
   EXPECT_GT(free.equal, 0);
-  EXPECT_TRUE(must_be_equal(builtin("simd_order_free"), BitKind::split));
+  EXPECT_TRUE(must_be_equal(builtin("simd_order_free/SCALAR"), BitKind::split));
 }
 
 TEST(BitEquality, HasAReasonWhereItIsNoQuestion) {
@@ -181,10 +181,10 @@ TEST(BitEquality, HasAReasonWhereItIsNoQuestion) {
 }
 
 TEST(BitEquality, OfThreadsIsMeasuredOnKernelsThatHaveThem) {
-  const BitCount count = counted(builtin("simd"), BitKind::threads);
+  const BitCount count = counted(builtin("simd/SCALAR"), BitKind::threads);
   EXPECT_EQ(count.differ, 0);
   EXPECT_GT(count.equal, 0);
-  EXPECT_TRUE(must_be_equal(builtin("simd"), BitKind::threads));
+  EXPECT_TRUE(must_be_equal(builtin("simd/SCALAR"), BitKind::threads));
   EXPECT_EQ(thread_count(), 1);
 }
 

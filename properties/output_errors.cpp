@@ -43,13 +43,18 @@ std::optional<double> add_element(ErrorStatistics& into, const Enclosure& exact,
     ++into.missed_zero;
     return std::nullopt;
   }
-  const double error = (got - exact.high) - exact.low;
+  const double error = signed_error(exact, got);
   if (std::abs(middle) < format_of(dtype).min_normal) ++into.subnormal;
   into.add(middle == 0 ? 0 : error / ulp_at(middle, dtype), rounded);
   return error;
 }
 
 }  // namespace
+
+double signed_error(const Enclosure& exact, double got) {
+  const double error = (got - exact.high) - exact.low;
+  return std::abs(error) <= exact.radius ? 0 : error;
+}
 
 RowErrors row_errors(std::span<const Enclosure> exact, std::span<const double> got, Dtype dtype) {
   double largest = 0;

@@ -12,6 +12,10 @@
 
 namespace attest::properties {
 
+/// got - exact, of the middle of the enclosure; 0 inside of it, where no error is known. NaN and
+/// infinities as they come.
+double signed_error(const Enclosure& exact, double got);
+
 /// The numbers of one row.
 struct RowErrors {
   ErrorStatistics elements;  ///< without samples of a mean

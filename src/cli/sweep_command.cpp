@@ -48,6 +48,7 @@ Result<SweepJob> plan_sweep(const SweepOptions& options, const tensors::TensorLi
   if (!job.dtypes.empty() && job.range.over == SweepOver::dtype)
     return invalid_argument("--dtype and --over dtype= say the same thing; use one of them");
   if (job.dtypes.empty()) job.dtypes.push_back(job.base.problem.dtype);
+  job.base.problem.dtype = job.dtypes.front();
   if (job.cases > 1 && job.base.values.kind == ValueRecipe::Kind::literal)
     return invalid_argument("vals=lit: has one case only: --cases 1");
   return job;

@@ -34,7 +34,7 @@ class Point {
   reports::SweepPoint finish() {
     if (!point_.reason.empty()) return std::move(point_);
     point_.outputs = all_.outputs;
-    point_.max_error = all_.worst_error;
+    point_.max_error = all_.largest_error;
     const auto measured = static_cast<double>(all_.errors.measured());
     point_.rms_error = measured > 0 ? std::sqrt(all_.sum_squares / measured) : 0;
     point_.bias = all_.bias;
@@ -96,7 +96,14 @@ Result<std::optional<reports::SweepPoint>> measure_point(const SweepJob& job,
       point.refuse(verdict->reason);
       break;
     }
-    if (Status status = judge_rows(on, variants, job.jobs); !status.ok()) {
+    // Errors of narrow outputs are always near their bounds: both oracles are asked about those
+    // beyond it.
+    Status status = judge_rows(on, variants, job.jobs, Audit::none);
+    if (status.ok() && variants[0].found.violations > 0) {
+      variants[0].found = {};
+      status = judge_rows(on, variants, job.jobs);
+    }
+    if (!status.ok()) {
       point.refuse(status.message());
       break;
     }

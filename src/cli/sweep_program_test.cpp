@@ -115,16 +115,17 @@ TEST_F(Sweep, DoesNotDependOnTheNumberOfJobs) {
 }
 
 TEST_F(Sweep, ReplaysItsWorstElement) {
-  EXPECT_EQ(
-      sweep({"builtin:simd", "--over", "spread=1,8", "--seed", "7", "--cases", "2"}).exit_code, 0);
+  EXPECT_EQ(sweep({"builtin:simd/SCALAR", "--over", "spread=1,8", "--seed", "7", "--cases", "2"})
+                .exit_code,
+            0);
   const std::vector<Json> all = points();
   ASSERT_EQ(all.size(), 2U);
   const std::string replay = all[1].at("replay");
   EXPECT_THAT(replay,
-              testing::StartsWith("attest replay builtin:simd '1x4:4x1024:64 f32 scale=1 "));
+              testing::StartsWith("attest replay builtin:simd/SCALAR '1x4:4x1024:64 f32 scale=1 "));
   const std::size_t quote = replay.find('\'');
   const std::string line = replay.substr(quote + 1, replay.size() - quote - 2);
-  const Finished again = run({"check", "builtin:simd", line, "--only", "bound.out"});
+  const Finished again = run({"check", "builtin:simd/SCALAR", line, "--only", "bound.out"});
   EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
 }
 
@@ -154,8 +155,9 @@ TEST_F(Sweep, RefusesWhatCannotBeInOneLine) {
   const std::string kernel = "builtin:textbook";
   expect_refused({"sweep", kernel, "--over", "lk=64:3:x4"}, {"character 7", "below the begin"});
   expect_refused({"sweep", kernel, "--over", "x=1"}, {"not lk="});
-  expect_refused({"sweep", kernel, "1x1:1x3:1 f32 vals=lit:1;0,0,0;1,2,3", "--over", "lk=2"},
-                 {"lk=2", "one shape only"});
+  expect_refused(
+      {"sweep", kernel, "1x1:1x3:1 f32 vals=lit:1;0,0,0;1,2,3", "--cases", "1", "--over", "lk=2"},
+      {"lk=2", "one shape only"});
   expect_refused({"sweep", kernel, "1x1:1x3:1 f32 mask=bits:101", "--over", "lk=2"}, {"lk=2"});
   expect_refused({"sweep", kernel, "--over", "dtype=f32", "--dtype", "bf16"}, {"use one of them"});
   expect_refused({"sweep", kernel, "--over", "lk=2", "--dtype", "f31"}, {"f31"});
