@@ -1,108 +1,64 @@
-// Kernels on tensors of trained models, and sweeps over one quantity.
+// Kernels on tensors of trained models.
 
 function accuracySection(data, filter) {
   const title = 'Accuracy on tensors';
   if (data.accuracy.length === 0) return section('accuracy', title, notMeasured());
-  const value = (columnTitle, key) => ({title: columnTitle, key, number: true, cell: (row) => numberText(row[key])});
-  const ratio = (columnTitle, key) => ({title: columnTitle, key, number: true, cell: (row) => ratioCell(row[key])});
-  const table = new Table({caption: 'Accuracy of each kernel, dtype and tensor', rows: [], limit: 24,
-    rowClass: (row) => (row.violations > 0 ? 'violated' : null), columns: [
-      {title: 'kernel', key: 'kernel', head: true}, {title: 'dtype', key: 'dtype'},
-      {title: 'tensor', key: 'tensor', cell: (row) => element('span', {title: row.problem}, row.tensor)},
+  const value = (columnTitle, key) => ({
+    title: columnTitle,
+    key,
+    number: true,
+    cell: (row) => memberText(row, key),
+  });
+  const ratio = (columnTitle, key) => ({
+    title: columnTitle,
+    key,
+    number: true,
+    cell: (row) => ratioCell(row[key]),
+  });
+  const table = new Table({
+    caption: 'Accuracy of each kernel, dtype and tensor',
+    rows: [],
+    limit: 24,
+    rowClass: (row) => (row.violations > 0 ? 'violated' : null),
+    columns: [
+      {title: 'kernel', key: 'kernel', head: true},
+      {title: 'dtype', key: 'dtype'},
+      {
+        title: 'tensor',
+        key: 'tensor',
+        cell: (row) => element('span', {title: row.problem}, row.tensor),
+      },
       {title: 'outputs', key: 'outputs', number: true, cell: (row) => countText(row.outputs)},
-      {title: 'violated', key: 'violations', number: true, cell: (row) => quietZero(row.violations, 'bad')},
-      ratio('err/bound', 'worst_ratio'), ratio('lse err/bound', 'worst_lse_ratio'), value('error', 'worst_error'),
-      value('ulp median', 'ulp_median'), value('ulp 99 %', 'ulp_q99'), value('ulp max', 'ulp_max'),
-      value('twin ratio', 'twin_ratio'), {title: 'worst element', key: 'worst_element', cell: (row) => code(row.worst_element)},
-      PROBLEM_COLUMN]});
+      {
+        title: 'violated',
+        key: 'violations',
+        number: true,
+        cell: (row) => quietZero(row.violations, 'bad'),
+      },
+      ratio('err/bound', 'worst_ratio'),
+      ratio('lse err/bound', 'worst_lse_ratio'),
+      value('error', 'worst_error'),
+      value('ulp median', 'ulp_median'),
+      value('ulp 99 %', 'ulp_q99'),
+      value('ulp max', 'ulp_max'),
+      value('twin ratio', 'twin_ratio'),
+      {title: 'worst element', key: 'worst_element', cell: (row) => code(row.worst_element)},
+      PROBLEM_COLUMN,
+    ],
+  });
   filter.whenChanged(() => table.setRows(data.accuracy.filter((row) => filter.finds(row))));
   const hasTwin = data.accuracy.some((row) => isGiven(row.twin_ratio));
-  return section('accuracy', title, table.node, hasTwin ? element('p', {class: 'note'},
-    'Twin ratio: error of the kernel over the error of the plain evaluation in the same dtype, the rule of FlashAttention\u2019s tests (2 is their limit).') : null);
-}
-
-// -- sweep ----------------------------------------------------------------------------------------
-
-const SWEEP_MEASURES = [
-  {key: 'ratio', title: 'err/bound'}, {key: 'rms_error', title: 'rms error'}, {key: 'max_error', title: 'largest error'},
-  {key: 'ulp_max', title: 'largest error, ulp'}, {key: 'bias', title: '|bias|'}, {key: 'twin_ratio', title: 'twin ratio'},
-];
-
-function sweepSection(data, filter, styles) {
-  if (data.sweep.length === 0) return section('sweep', 'Sweep', notMeasured());
-  const place = element('div', {});
-  const legendPlace = element('div', {});
-  const table = foldedTable('Data of these plots', {caption: 'Sweep', rows: [], columns: sweepColumns()});
-  filter.whenChanged(() => {
-    const shown = data.sweep.filter((row) => filter.finds(row));
-    table.setRows(shown);
-    fill(legendPlace, dtypeLegend(distinct(shown.map((row) => row.dtype)), styles));
-    fill(place, [...groupBy(shown, (row) => row.over)].map(([over, rows]) => sweepFigures(over, rows, styles)));
-  });
-  return section('sweep', 'Sweep', legendPlace, place, element('p', {class: 'note'},
-    'The worst over the kernels shown. Click a mark to copy the line that runs its case again.'), table.node);
-}
-
-function sweepFigures(over, rows, styles) {
-  const measures = SWEEP_MEASURES.filter(({key}) => rows.some((row) => Math.abs(toNumber(row[key])) > 0));
-  return [element('h3', {}, `Over ${over}`), element('div', {class: 'small-plots'}, measures.map((measure) => {
-    const place = plotPlace(190);
-    drawSoon(place, () => draw(place, sweepSpec(over, rows, measure, styles), `${measure.title} over ${over}`));
-    return plotFigure([element('h4', {}, measure.title), place]);
-  }))];
-}
-
-function sweepColumns() {
-  const value = (title, key) => ({title, key, number: true, cell: (row) => numberText(row[key])});
-  return [{title: 'kernel', key: 'kernel', head: true}, {title: 'over', key: 'over'},
-    {title: 'x', key: 'x', number: true, cell: (row) => String(row.x)}, {title: 'dtype', key: 'dtype'},
-    ...SWEEP_MEASURES.map(({key, title}) => value(key === 'bias' ? 'bias' : title, key)),
-    PROBLEM_COLUMN];
-}
-
-/** Of each x and dtype the worst over kernels. */
-function sweepPoints(over, rows, measure, styles) {
-  const groups = groupBy(rows.filter((row) => Math.abs(toNumber(row[measure.key])) > 0), (row) => `${row.dtype} ${row.x}`);
-  const points = [...groups.values()].map((group) => {
-    const row = largestBy(group, (each) => Math.abs(toNumber(each[measure.key])));
-    return {x: row.x, y: Math.abs(toNumber(row[measure.key])), dtype: row.dtype, replay: row.replay, problem: row.problem,
-      ...styles.get(row.dtype), tip: [`${row.kernel}  ${row.dtype}  ${over} ${row.x}`,
-        `${measure.title} ${numberText(row[measure.key])}`, row.problem ?? '']};
-  });
-  return points.filter((point) => Number.isFinite(point.y)).sort((a, b) => compareValues(a.x, b.x));
-}
-
-function sweepSpec(over, rows, measure, styles) {
-  const points = sweepPoints(over, rows, measure, styles);
-  const [low, high] = positiveRange(points.map((point) => point.y), [0.1, 1]);
-  const isRatio = measure.key === 'ratio';
-  const [bottom, top] = [low / 2, isRatio ? Math.max(2, high * 2) : high * 2];
-  return {
-    height: 190,
-    data: [{name: 'points', values: points}],
-    scales: [sweepScale(points), {name: 'y', type: 'log', domain: [bottom, top], range: 'height'}],
-    axes: [axis('left', 'y', '', {grid: true, values: logTicks(bottom, top), encode: {labels: {update: {text: TICK_LABEL}}}}),
-    axis('bottom', 'x', over, sweepTicks(points))],
-    marks: [...(isRatio ? [boundRule()] : []), lines('points', 'dtype'), symbols('points')],
-  };
-}
-
-function isNumericSweep(points) {
-  return points.every((point) => typeof point.x === 'number' && point.x > 0);
-}
-
-function sweepScale(points) {
-  if (!isNumericSweep(points)) {
-    return {name: 'x', type: 'point', domain: distinct(points.map((point) => String(point.x))), range: 'width', padding: 0.5};
-  }
-  const [low, high] = positiveRange(points.map((point) => point.x), [1, 2]);
-  return {name: 'x', type: 'log', base: 2, domain: [low / 1.15, high * 1.15], range: 'width'};
-}
-
-function sweepTicks(points) {
-  if (!isNumericSweep(points)) return {};
-  const [low, high] = positiveRange(points.map((point) => point.x), [1, 2]);
-  const isLength = points.every((point) => Number.isInteger(point.x));
-  return isLength ? {values: powersOfTwo(low, high, Math.max(1, Math.ceil(Math.log2(high / low) / 6))),
-    encode: {labels: {update: {text: LENGTH_LABEL}}}} : {tickCount: 5};
+  return section(
+    'accuracy',
+    title,
+    table.node,
+    hasTwin
+      ? element(
+          'p',
+          {class: 'note'},
+          'Twin ratio: error of the kernel over the error of the plain evaluation in the same dtype, ',
+          'the rule of FlashAttention\u2019s tests (2 is their limit).',
+        )
+      : null,
+  );
 }

@@ -30,6 +30,8 @@ foreach(name IN LISTS page_styles)
   file(READ ${PAGE_DIR}/${name}.css code)
   string(APPEND style "${code}")
 endforeach()
+file(READ ${PAGE_DIR}/dark.css dark)
+string(REPLACE "/* @dark@ */" "${dark}" style "${style}")
 
 # content_hash(TEXT RESULT): the source expression of a content security policy. Three hexadecimal
 # digits are two of base 64; the 256 bits end two bits before the last of these.

@@ -9,7 +9,12 @@ function element(tag, attributes = {}, ...children) {
     if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value === true ? '' : String(value));
   }
-  made.append(...children.flat(Infinity).filter((child) => isGiven(child)).map(asNode));
+  made.append(
+    ...children
+      .flat(Infinity)
+      .filter((child) => isGiven(child))
+      .map(asNode),
+  );
   return made;
 }
 
@@ -33,8 +38,12 @@ function nameText(name) {
 
 /** A problem or a name that may be long: may break after any character of punctuation. */
 function breakable(text) {
-  const parts = String(text).split(/(?<=[,;/_\]}])/);
-  return element('code', {class: 'problem'}, parts.map((part, i) => (i ? [element('wbr'), part] : part)));
+  const parts = String(text).split(/(?<=[,;\]}])/);
+  return element(
+    'code',
+    {class: 'problem'},
+    parts.map((part, i) => (i ? [element('wbr'), part] : part)),
+  );
 }
 
 let announceTimer = 0;
@@ -79,8 +88,17 @@ function copyButton(text, what = 'replay line') {
     event.stopPropagation();
     copyText(text);
   };
-  return element('button', {type: 'button', class: 'copy', 'aria-label': `Copy ${what}: ${text}`,
-    title: text, onclick: copy}, 'copy');
+  return element(
+    'button',
+    {
+      type: 'button',
+      class: 'copy',
+      'aria-label': `Copy ${what}: ${text}`,
+      title: text,
+      onclick: copy,
+    },
+    'copy',
+  );
 }
 
 /** A word of the verdicts with its colour; the word says it too. */
@@ -89,15 +107,24 @@ function statusMark(status) {
 }
 
 const STATUS_CLASSES = {
-  ok: 'ok', passed: 'ok', weak: 'unsure', unproven: 'unsure', undecided: 'unsure', skipped: 'quiet',
+  ok: 'ok',
+  passed: 'ok',
+  weak: 'unsure',
+  unproven: 'unsure',
+  undecided: 'unsure',
+  skipped: 'quiet',
   known: 'quiet',
 };
 
 /** A section of the page; `anchor` is also its id. */
 function section(anchor, title, ...children) {
   const isEmpty = children.length === 1 && children[0].className === 'not-measured';
-  return element('section', {id: anchor, 'aria-labelledby': `${anchor}-title`, class: isEmpty ? 'empty-section' : null},
-    element('h2', {id: `${anchor}-title`, tabindex: '-1'}, title), ...children);
+  return element(
+    'section',
+    {id: anchor, 'aria-labelledby': `${anchor}-title`, class: isEmpty ? 'empty-section' : null},
+    element('h2', {id: `${anchor}-title`, tabindex: '-1'}, title),
+    ...children,
+  );
 }
 
 function notMeasured() {
@@ -106,6 +133,11 @@ function notMeasured() {
 
 /** Replaces what is inside. */
 function fill(place, ...children) {
-  place.replaceChildren(...children.flat(Infinity).filter((child) => isGiven(child)).map(asNode));
+  place.replaceChildren(
+    ...children
+      .flat(Infinity)
+      .filter((child) => isGiven(child))
+      .map(asNode),
+  );
   return place;
 }

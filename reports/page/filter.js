@@ -16,8 +16,16 @@ class Filter {
     this.options = {
       law: distinct([...data.laws, ...data.cases].map((item) => item.law)),
       kernel: kernelNames(data),
-      dtype: distinct([...data.cases, ...data.ulp, ...data.bias, ...data.accuracy, ...data.sweep, ...data.bits]
-        .map((item) => item.dtype)).sort(byDtype),
+      dtype: distinct(
+        [
+          ...data.cases,
+          ...data.ulp,
+          ...data.bias,
+          ...data.accuracy,
+          ...data.sweep,
+          ...data.bits,
+        ].map((item) => item.dtype),
+      ).sort(byDtype),
       mask: distinct([...data.cases, ...data.ratio_by_keys].map((item) => item.mask)),
       outcome: distinct([...data.cases.map((item) => item.outcome), ...outcomesOfLaws(data.laws)]),
     };
@@ -45,8 +53,10 @@ class Filter {
 
   /** True if no choice speaks against the item; `fields` are those that count. */
   passes(item, fields = FILTER_FIELDS.map((field) => field.name)) {
-    return fields.every((name) => this.chosen[name] === '' || !isGiven(item[name])
-      || item[name] === this.chosen[name]);
+    return fields.every(
+      (name) =>
+        this.chosen[name] === '' || !isGiven(item[name]) || item[name] === this.chosen[name],
+    );
   }
 
   /** The same, and the free text stands in the item. */
@@ -55,7 +65,10 @@ class Filter {
   }
 
   hasText(item) {
-    const words = this.chosen.text.toLowerCase().split(/\s+/).filter((word) => word !== '');
+    const words = this.chosen.text
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '');
     if (words.length === 0) return true;
     return words.every((word) => searchText(item).includes(word));
   }
@@ -66,14 +79,22 @@ const searchTexts = new WeakMap();
 /** All texts of an item, in small letters. */
 function searchText(item) {
   if (!searchTexts.has(item)) {
-    searchTexts.set(item, Object.values(item).filter((value) => typeof value === 'string').join('\n').toLowerCase());
+    searchTexts.set(
+      item,
+      Object.values(item)
+        .filter((value) => typeof value === 'string')
+        .join('\n')
+        .toLowerCase(),
+    );
   }
   return searchTexts.get(item);
 }
 
 function kernelNames(data) {
-  return distinct([...data.kernels.map((kernel) => kernel.name),
-    ...[...data.laws, ...data.accuracy, ...data.sweep].map((item) => item.kernel)]);
+  return distinct([
+    ...data.kernels.map((kernel) => kernel.name),
+    ...[...data.laws, ...data.accuracy, ...data.sweep].map((item) => item.kernel),
+  ]);
 }
 
 function outcomesOfLaws(laws) {
@@ -83,36 +104,67 @@ function outcomesOfLaws(laws) {
 
 /** True if there is something that a filter could hide. */
 function isFilterable(data) {
-  return ['laws', 'cases', 'ratio_by_keys', 'witnesses', 'accuracy', 'sweep'].some((name) => data[name].length > 0);
+  return ['laws', 'cases', 'ratio_by_keys', 'witnesses', 'accuracy', 'sweep'].some(
+    (name) => data[name].length > 0,
+  );
 }
 
 /** The form; `filter.whenChanged` keeps it in step. */
 function filterForm(filter) {
-  const controls = FILTER_FIELDS.filter((field) => filter.options[field.name].length > 1)
-    .map((field) => filterChoice(filter, field));
-  const text = element('input', {type: 'search', id: 'filter-text', autocomplete: 'off', spellcheck: 'false',
-    placeholder: 'problem, kernel, reason \u2026', oninput: () => filter.set('text', text.value)});
-  const clear = element('button', {type: 'button', class: 'plain', onclick: () => {
-    filter.clear();
-    text.focus();
-  }}, 'Clear');
+  const controls = FILTER_FIELDS.filter((field) => filter.options[field.name].length > 1).map(
+    (field) => filterChoice(filter, field),
+  );
+  const text = element('input', {
+    type: 'search',
+    id: 'filter-text',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'problem, kernel, reason \u2026',
+    oninput: () => filter.set('text', text.value),
+  });
+  const clear = element(
+    'button',
+    {
+      type: 'button',
+      class: 'plain',
+      onclick: () => {
+        filter.clear();
+        text.focus();
+      },
+    },
+    'Clear',
+  );
   const count = element('output', {id: 'filter-count', 'aria-live': 'polite'});
   filter.whenChanged(() => {
     if (text.value !== filter.chosen.text) text.value = filter.chosen.text;
     clear.disabled = !filter.isActive;
   });
-  return element('form', {role: 'search', class: 'filter', 'aria-label': 'Filter of the whole page',
-    onsubmit: (event) => event.preventDefault()},
-    element('div', {class: 'filter-fields'}, controls,
-      element('label', {class: 'field field-text'}, element('span', {}, 'Text'), text), clear),
-    count);
+  return element(
+    'form',
+    {
+      role: 'search',
+      class: 'filter',
+      'aria-label': 'Filter of the whole page',
+      onsubmit: (event) => event.preventDefault(),
+    },
+    element(
+      'div',
+      {class: 'filter-fields'},
+      controls,
+      element('label', {class: 'field field-text'}, element('span', {}, 'Text'), text),
+      clear,
+    ),
+    count,
+  );
 }
 
 function filterChoice(filter, field) {
-  const select = element('select', {id: `filter-${field.name}`,
-    onchange: () => filter.set(field.name, select.value)},
+  const select = element(
+    'select',
+    {id: `filter-${field.name}`, onchange: () => filter.set(field.name, select.value)},
     element('option', {value: ''}, field.all),
-    filter.options[field.name].map((value) => element('option', {value}, value)));
+    filter.options[field.name].map((value) => element('option', {value}, value)),
+  );
   filter.whenChanged(() => {
     select.value = filter.chosen[field.name];
     select.classList.toggle('active', select.value !== '');

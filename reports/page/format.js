@@ -1,6 +1,7 @@
 // Numbers as people read them. A number that is not finite comes as "inf", "-inf" or "nan".
 
 const NARROW_SPACE = '\u202F';
+const SPECIAL_NUMBERS = ['inf', '-inf', 'nan'];
 const NONE = '\u2013';
 
 function toNumber(value) {
@@ -30,7 +31,9 @@ function withMinus(text) {
 function countText(value) {
   const special = specialText(value);
   if (special !== null) return special;
-  const digits = Math.round(Math.abs(value)).toString().replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE);
+  const digits = Math.round(Math.abs(value))
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE);
   return (value < 0 ? '\u2212' : '') + digits;
 }
 
@@ -45,10 +48,18 @@ function numberText(value, digits = 3) {
   return withMinus(number.toExponential(digits - 1).replace('e+', 'e'));
 }
 
+const NAN_IS_UNMEASURED = ['ulp', 'ulp_median', 'ulp_q99', 'ulp_max', 'rms_ulp', 'twin_ratio'];
+
+/** A member of a row: NaN is a failure, but of some members it says that they were not measured. */
+function memberText(row, key) {
+  return NAN_IS_UNMEASURED.includes(key) && row[key] === 'nan' ? NONE : numberText(row[key]);
+}
+
 /** err/bound: never "1" for what is not 1, because 1 decides. */
 function ratioText(value) {
   const number = toNumber(value);
-  if (number !== 1 && numberText(value) === '1.00') return number < 1 ? '0.999\u2026' : '1.00\u2026';
+  if (number !== 1 && numberText(value) === '1.00')
+    return number < 1 ? '0.999\u2026' : '1.00\u2026';
   return numberText(value);
 }
 
@@ -57,13 +68,17 @@ function percentText(share) {
   const percent = 100 * share;
   // What is not all must not read as all.
   if (percent > 99.9 && percent < 100) return '99.9';
-  return percent === 100 || percent === 0 ? percent.toFixed(0) : percent.toFixed(percent < 10 ? 2 : 1);
+  return percent === 100 || percent === 0
+    ? percent.toFixed(0)
+    : percent.toFixed(percent < 10 ? 2 : 1);
 }
 
 function signedPercentText(change) {
   if (!Number.isFinite(change)) return NONE;
   const percent = Math.round(100 * change);
-  return (percent > 0 ? '+' : percent < 0 ? '\u2212' : '\u00B1') + Math.abs(percent) + NARROW_SPACE + '%';
+  return (
+    (percent > 0 ? '+' : percent < 0 ? '\u2212' : '\u00B1') + Math.abs(percent) + NARROW_SPACE + '%'
+  );
 }
 
 /** From one number to a later one: +39 %, or a factor where a percentage says nothing. */

@@ -14,8 +14,12 @@ function violationsSection(data, filter) {
   const update = () => {
     const rows = data.violations.filter((row) => filter.finds(row));
     const shown = all ? rows : rows.slice(0, 5);
-    fill(place, shown.map((row, i) => violationNode(row, i < 2)));
-    count.textContent = rows.length === data.violations.length ? '' : `${rows.length} of ${data.violations.length}`;
+    fill(
+      place,
+      shown.map((row, i) => violationNode(row, i < 2)),
+    );
+    count.textContent =
+      rows.length === data.violations.length ? '' : `${rows.length} of ${data.violations.length}`;
     more.hidden = shown.length === rows.length;
     more.textContent = `Show all ${plural(rows.length, 'violation')}`;
   };
@@ -25,25 +29,47 @@ function violationsSection(data, filter) {
 }
 
 function violationNode(row, open) {
-  const block = (title, text) => isGiven(text)
-    ? [element('h3', {}, title), scrollBox(element('pre', {}, text), title)] : null;
-  return element('details', {class: 'violation', open},
-    element('summary', {}, element('code', {}, row.law ?? ''), ' ', element('span', {class: 'quiet'}, nameText(row.kernel))),
-    block('Found', row.text), block('Smallest case of the same violation', row.shrunk_text),
+  const block = (title, text) =>
+    isGiven(text) ? [element('h3', {}, title), scrollBox(element('pre', {}, text), title)] : null;
+  return element(
+    'details',
+    {class: 'violation', open},
+    element(
+      'summary',
+      {},
+      element('code', {}, row.law ?? ''),
+      ' ',
+      element('span', {class: 'quiet'}, nameText(row.kernel)),
+    ),
+    block('Found', row.text),
+    block('Smallest case of the same violation', row.shrunk_text),
     block('Its tensors', row.values),
-    isGiven(row.replay) ? element('p', {class: 'replay'}, breakable(row.replay), ' ', copyButton(row.replay)) : null,
-    isGiven(row.saved) ? element('p', {class: 'note'}, 'saved in ', code(row.saved)) : null);
+    isGiven(row.replay)
+      ? element('p', {class: 'replay'}, breakable(row.replay), ' ', copyButton(row.replay))
+      : null,
+    isGiven(row.saved) ? element('p', {class: 'note'}, 'saved in ', code(row.saved)) : null,
+  );
 }
 
 const LAW_COUNTS = ['cases', 'ok', 'weak', 'unproven', 'skipped', 'violations'];
 
 /** The rows of one law added up; the worst one says where. */
-function lawRow(law, rows) {
+function lawRow(law, rows, sentence) {
   const worst = largestBy(rows, (row) => row.worst_ratio) ?? rows[0];
-  const counts = Object.fromEntries(LAW_COUNTS.map((name) => [name, sumBy(rows, (row) => row[name])]));
-  return {...counts, law, rows, sentence: rows.find((row) => isGiven(row.sentence))?.sentence,
-    values: sumBy(rows, (row) => row.values), worst_ratio: worst.worst_ratio, worst_kernel: worst.kernel,
-    worst_problem: worst.worst_problem, worst_replay: worst.worst_replay};
+  const counts = Object.fromEntries(
+    LAW_COUNTS.map((name) => [name, sumBy(rows, (row) => row[name])]),
+  );
+  return {
+    ...counts,
+    law,
+    rows,
+    sentence,
+    values: sumBy(rows, (row) => row.values),
+    worst_ratio: worst.worst_ratio,
+    worst_kernel: worst.kernel,
+    worst_problem: worst.worst_problem,
+    worst_replay: worst.worst_replay,
+  };
 }
 
 /** Broken laws first, then those that could not decide, then as the catalogue has them. */
@@ -55,14 +81,20 @@ class LawRows {
   constructor(data, filter) {
     this.data = data;
     this.filter = filter;
+    // It may stand in one row of a law only, which the filter may hide.
+    this.sentences = new Map(
+      data.laws.filter((row) => isGiven(row.sentence)).map((row) => [row.law, row.sentence]),
+    );
     this.casesOf = groupBy(data.cases, (row) => `${row.kernel}\n${row.law}`);
   }
 
   cases(row) {
-    return (this.casesOf.get(`${row.kernel}\n${row.law}`) ?? []).filter((each) => this.filter.finds(each));
+    return (this.casesOf.get(`${row.kernel}\n${row.law}`) ?? []).filter((each) =>
+      this.filter.finds(each),
+    );
   }
 
-  /** A law has no dtype and no mask: its cases answer for it. Its own counts answer for the status. */
+  /** A law has no dtype and no mask: its cases answer for it; its counts answer for the status. */
   shows(row) {
     const {dtype, mask, outcome} = this.filter.chosen;
     if (!this.filter.passes(row, ['law', 'kernel'])) return false;
@@ -77,8 +109,13 @@ class LawRows {
   }
 
   rows() {
-    const shown = groupBy(this.data.laws.filter((row) => this.shows(row)), (row) => row.law);
-    return [...shown].map(([law, rows]) => lawRow(law, rows)).sort((a, b) => lawUrgency(a) - lawUrgency(b));
+    const shown = groupBy(
+      this.data.laws.filter((row) => this.shows(row)),
+      (row) => row.law,
+    );
+    return [...shown]
+      .map(([law, rows]) => lawRow(law, rows, this.sentences.get(law)))
+      .sort((a, b) => lawUrgency(a) - lawUrgency(b));
   }
 }
 
@@ -88,7 +125,9 @@ function lawsSection(data, filter) {
   const kernels = kernelNames(data).length;
   const table = new Table({
     caption: 'Laws: counts of cases and the largest error against its bound; a row opens its cases',
-    columns: lawColumns(kernels > 1), rows: [], limit: 25,
+    columns: lawColumns(kernels > 1),
+    rows: [],
+    limit: 25,
     openName: (row) => row.law,
     open: (row) => openedLaw(row, rows, kernels),
     rowClass: (row) => (row.violations > 0 ? 'violated' : null),
@@ -101,7 +140,8 @@ function lawsSection(data, filter) {
     const cases = data.cases.filter((row) => filter.finds(row)).length;
     fill(note, casesNote(data, cases));
     document.getElementById('filter-count').textContent = filter.isActive
-      ? `${plural(shown.length, 'law')} and ${plural(cases, 'case')} shown` : '';
+      ? `${plural(shown.length, 'law')} and ${plural(cases, 'case')} shown`
+      : '';
   });
   return made;
 }
@@ -111,7 +151,10 @@ function casesNote(data, shown) {
   const kept = data.cases.length;
   const lines = ['A row opens its cases. '];
   if (kept < total) {
-    lines.push(`This page holds ${countText(kept)} of ${plural(total, 'case')}: all that are not ok, and the largest errors; run.jsonl holds all. `);
+    lines.push(
+      `This page holds ${countText(kept)} of ${plural(total, 'case')}, the most telling ones; `,
+      'run.jsonl holds all. ',
+    );
   }
   if (shown !== kept) lines.push(`The filter shows ${countText(shown)}.`);
   return lines;
@@ -126,42 +169,102 @@ function quietZero(value, kind) {
 /** err/bound with a bar; the bar is full at the bound. */
 function ratioCell(value) {
   if (!isGiven(value)) return NONE;
-  const bar = element('span', {class: rank(value) > 1 ? 'bar bar-bad' : 'bar', 'aria-hidden': 'true'}, element('span'));
+  const bar = element(
+    'span',
+    {class: rank(value) > 1 ? 'bar bar-bad' : 'bar', 'aria-hidden': 'true'},
+    element('span'),
+  );
   bar.firstChild.style.width = `${Math.min(100, 100 * rank(value))}%`;
-  return element('span', {class: 'ratio'}, bar, element('span', {class: 'ratio-text'}, ratioText(value)));
+  return element(
+    'span',
+    {class: 'ratio'},
+    bar,
+    element('span', {class: 'ratio-text'}, ratioText(value)),
+  );
 }
 
 function problemCell(problem, replay) {
   if (!isGiven(problem)) return NONE;
-  return element('span', {class: 'with-copy'}, breakable(problem), isGiven(replay) ? [' ', copyButton(replay)] : null);
+  return element(
+    'span',
+    {class: 'with-copy'},
+    breakable(problem),
+    isGiven(replay) ? [' ', copyButton(replay)] : null,
+  );
 }
 
-const PROBLEM_COLUMN = {title: 'problem', key: 'problem', class: 'at',
-  cell: (row) => problemCell(row.problem, row.replay)};
+const PROBLEM_COLUMN = {
+  title: 'problem',
+  key: 'problem',
+  class: 'at',
+  cell: (row) => problemCell(row.problem, row.replay),
+};
 
 function lawColumns(manyKernels) {
-  const count = (key, kind) => ({title: key, key, number: true, cell: (row) => quietZero(row[key], kind)});
+  const count = (key, kind) => ({
+    title: key,
+    key,
+    number: true,
+    cell: (row) => quietZero(row[key], kind),
+  });
   return [
     {title: 'property', key: 'law', head: true, cell: (row) => row.law},
-    count('cases'), count('ok'), count('weak', 'unsure'), count('unproven', 'unsure'), count('skipped'),
+    count('cases'),
+    count('ok'),
+    count('weak', 'unsure'),
+    count('unproven', 'unsure'),
+    count('skipped'),
     {...count('violations', 'bad'), title: 'violated'},
-    {title: 'worst err/bound', key: 'worst_ratio', number: true, cell: (row) => ratioCell(row.worst_ratio)},
-    {title: 'at', key: 'worst_problem', class: 'at', cell: (row) => [manyKernels && isGiven(row.worst_problem)
-      ? [nameText(row.worst_kernel), ' '] : null, problemCell(row.worst_problem, row.worst_replay)]},
+    {
+      title: 'worst err/bound',
+      key: 'worst_ratio',
+      number: true,
+      cell: (row) => ratioCell(row.worst_ratio),
+    },
+    {
+      title: 'at',
+      key: 'worst_problem',
+      class: 'at',
+      cell: (row) => [
+        manyKernels && isGiven(row.worst_problem) ? [nameText(row.worst_kernel), ' '] : null,
+        problemCell(row.worst_problem, row.worst_replay),
+      ],
+    },
   ];
 }
 
+function worseFirst(a, b) {
+  return b.violations - a.violations || rank(b.worst_ratio ?? 0) - rank(a.worst_ratio ?? 0);
+}
+
 function openedLaw(row, rows, kernels) {
-  const cases = row.rows.flatMap((each) => rows.cases(each))
+  const cases = row.rows
+    .flatMap((each) => rows.cases(each))
     .sort((a, b) => caseUrgency(a) - caseUrgency(b) || rank(b.ratio ?? 0) - rank(a.ratio ?? 0));
-  const byKernel = kernels > 1 ? new Table({caption: `${row.law}: kernels`, rows: row.rows, limit: 30, plain: true,
-    showCaption: true, columns: [{title: 'kernel', key: 'kernel', head: true}, ...lawColumns(false).slice(1)]}).node : null;
+  const byKernel =
+    kernels > 1
+      ? new Table({
+          caption: `${row.law}: kernels`,
+          rows: [...row.rows].sort(worseFirst),
+          limit: 30,
+          plain: true,
+          showCaption: true,
+          columns: [{title: 'kernel', key: 'kernel', head: true}, ...lawColumns(false).slice(1)],
+        }).node
+      : null;
   return [
     isGiven(row.sentence) ? element('p', {class: 'sentence'}, row.sentence) : null,
     byKernel,
-    cases.length === 0 ? element('p', {class: 'not-measured'}, 'no case of this law is kept in this page')
-      : new Table({caption: `${row.law}: cases`, rows: cases, limit: 20, plain: true, showCaption: true,
-        columns: caseColumns(kernels > 1)}).node,
+    cases.length === 0
+      ? element('p', {class: 'not-measured'}, 'no case of this law is kept in this page')
+      : new Table({
+          caption: `${row.law}: cases`,
+          rows: cases,
+          limit: 20,
+          plain: true,
+          showCaption: true,
+          columns: caseColumns(kernels > 1),
+        }).node,
   ];
 }
 
@@ -173,8 +276,14 @@ function caseColumns(manyKernels) {
   const columns = [
     {title: 'case', key: 'number', number: true, head: true},
     {title: 'kernel', key: 'kernel'},
-    {title: 'status', key: 'outcome', cell: (row) => [statusMark(row.outcome), isGiven(row.reason)
-      ? element('span', {class: 'case-reason'}, ' ', row.reason) : null]},
+    {
+      title: 'status',
+      key: 'outcome',
+      cell: (row) => [
+        statusMark(row.outcome),
+        isGiven(row.reason) ? element('span', {class: 'case-reason'}, ' ', row.reason) : null,
+      ],
+    },
     {title: 'err/bound', key: 'ratio', number: true, cell: (row) => ratioCell(row.ratio)},
     PROBLEM_COLUMN,
     {title: 'seconds', key: 'seconds', number: true, cell: (row) => numberText(row.seconds)},

@@ -1,17 +1,30 @@
 // Drawing with Vega. Colours are CSS variables, so that the switch of the scheme and the printer
 // need no second drawing. Data reach Vega as values, never as part of an expression.
 
-const PLOT_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
+const PLOT_FONT =
+  'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
 
 const PLOT_CONFIG = {
   background: null,
   padding: {left: 2, top: 4, right: 10, bottom: 4},
   autosize: {type: 'fit', contains: 'padding'},
   axis: {
-    labelFont: PLOT_FONT, titleFont: PLOT_FONT, labelFontSize: 11, titleFontSize: 11, titleFontWeight: 'normal',
-    labelColor: 'var(--quiet)', titleColor: 'var(--quiet)', gridColor: 'var(--grid)', tickColor: 'var(--line)',
-    domainColor: 'var(--line)', labelPadding: 4, titlePadding: 8, tickSize: 4, labelOverlap: true,
-    labelSeparation: 6, aria: false,
+    labelFont: PLOT_FONT,
+    titleFont: PLOT_FONT,
+    labelFontSize: 11,
+    titleFontSize: 11,
+    titleFontWeight: 'normal',
+    labelColor: 'var(--quiet)',
+    titleColor: 'var(--quiet)',
+    gridColor: 'var(--grid)',
+    tickColor: 'var(--line)',
+    domainColor: 'var(--line)',
+    labelPadding: 4,
+    titlePadding: 8,
+    tickSize: 4,
+    labelOverlap: true,
+    labelSeparation: 6,
+    aria: false,
   },
   text: {font: PLOT_FONT, fontSize: 11, fill: 'var(--quiet)'},
 };
@@ -30,10 +43,19 @@ const resized = new ResizeObserver((entries) => {
 function draw(place, spec, description) {
   views.get(place)?.finalize();
   const width = Math.max(240, Math.floor(place.clientWidth));
-  const runtime = vega.parse({$schema: 'https://vega.github.io/schema/vega/v5.json', description, width, ...spec},
-    PLOT_CONFIG, {ast: true});
-  const view = new vega.View(runtime, {expr: vega.expressionInterpreter, renderer: 'svg', container: place,
-    hover: true, tooltip: showTip, logLevel: vega.Warn});
+  const runtime = vega.parse(
+    {$schema: 'https://vega.github.io/schema/vega/v5.json', description, width, ...spec},
+    PLOT_CONFIG,
+    {ast: true},
+  );
+  const view = new vega.View(runtime, {
+    expr: vega.expressionInterpreter,
+    renderer: 'svg',
+    container: place,
+    hover: true,
+    tooltip: showTip,
+    logLevel: vega.Warn,
+  });
   view.addEventListener('click', (event, item) => copyOfPoint(item?.datum));
   view.run();
   views.set(place, view);
@@ -53,7 +75,10 @@ function showTip(handler, event, item) {
     tip.hidden = true;
     return;
   }
-  fill(tip, lines.map((line) => element('div', {}, line)));
+  fill(
+    tip,
+    lines.map((line) => element('div', {}, line)),
+  );
   tip.hidden = false;
   const edge = document.documentElement.clientWidth - tip.offsetWidth - 8;
   const left = Math.max(8, Math.min(event.clientX + 14, edge));
@@ -76,14 +101,22 @@ function plotPlace(height = 0) {
 
 /** The legend in HTML: it wraps on a phone, and its marks have a shape beside their colour. */
 function legend(entries) {
-  return element('ul', {class: 'legend'}, entries.map(({name, color, shape}) =>
-    element('li', {}, legendMark(color, shape), name)));
+  return element(
+    'ul',
+    {class: 'legend'},
+    entries.map(({name, color, shape}) => element('li', {}, legendMark(color, shape), name)),
+  );
 }
 
 const LEGEND_PATHS = {
-  circle: 'M6 2a4 4 0 1 1 0 8a4 4 0 1 1 0-8Z', square: 'M2.5 2.5h7v7h-7Z', diamond: 'M6 1l5 5l-5 5l-5-5Z',
-  'triangle-up': 'M6 1.5l5 9h-10Z', 'triangle-down': 'M6 10.5l5-9h-10Z',
-  cross: 'M4.5 1.5h3v3h3v3h-3v3h-3v-3h-3v-3h3Z', line: 'M0 5h12v2h-12Z', area: 'M0 0h12v12h-12Z',
+  circle: 'M6 2a4 4 0 1 1 0 8a4 4 0 1 1 0-8Z',
+  square: 'M2.5 2.5h7v7h-7Z',
+  diamond: 'M6 1l5 5l-5 5l-5-5Z',
+  'triangle-up': 'M6 1.5l5 9h-10Z',
+  'triangle-down': 'M6 10.5l5-9h-10Z',
+  cross: 'M4.5 1.5h3v3h3v3h-3v3h-3v-3h-3v-3h3Z',
+  line: 'M0 5h12v2h-12Z',
+  area: 'M0 0h12v12h-12Z',
 };
 
 function legendMark(color, shape) {
@@ -107,13 +140,15 @@ function dtypeLegend(dtypes, styles) {
 
 /** 0.001 ... 1000 as they are, beyond them as 1e4. */
 const TICK_LABEL = {
-  signal: "datum.value >= 0.001 && datum.value < 10000 ? format(datum.value, '~r') : format(datum.value, '.0e')",
+  signal:
+    "datum.value >= 0.001 && datum.value < 10000 ? format(datum.value, '~r') : format(datum.value, '.0e')",
 };
 
 /** Powers of two are the natural lengths of keys; below 1 stands the case without keys. */
 const LENGTH_LABEL = {
-  signal: "datum.value < 1 ? '0' : datum.value < 10000 ? format(datum.value, 'd')"
-    + " : datum.value % 1024 == 0 ? format(datum.value / 1024, 'd') + ' Ki' : format(datum.value, '~s')",
+  signal:
+    "datum.value < 1 ? '0' : datum.value < 10000 ? format(datum.value, 'd')" +
+    " : datum.value % 1024 == 0 ? format(datum.value / 1024, 'd') + ' Ki' : format(datum.value, '~s')",
 };
 
 function decades(low, high) {
@@ -129,7 +164,8 @@ function logTicks(low, high) {
   const span = Math.log10(high / low);
   if (span > 2) return thinned(decades(low, high), 9);
   const steps = span > 1 ? [1, 3] : span > 0.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
-  return decades(low / 10, high).flatMap((decade) => steps.map((step) => step * decade))
+  return decades(low / 10, high)
+    .flatMap((decade) => steps.map((step) => step * decade))
     .filter((value) => value >= low && value <= high);
 }
 
@@ -159,25 +195,59 @@ function axis(orient, scale, title, more = {}) {
 }
 
 function rule(encode) {
-  return {type: 'rule', aria: false, interactive: false,
-    encode: {enter: {strokeWidth: {value: 1}}, update: encode}};
+  return {
+    type: 'rule',
+    aria: false,
+    interactive: false,
+    encode: {enter: {strokeWidth: {value: 1}}, update: encode},
+  };
 }
 
 function symbols(data, more = {}) {
-  return {type: 'symbol', aria: false, from: {data},
-    encode: {enter: {cursor: {value: 'pointer'}, stroke: {value: 'var(--paper)'}, strokeWidth: {value: 1}},
-      update: {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, fill: {field: 'color'},
-        shape: {field: 'shape'}, size: {value: 46}, tooltip: {field: 'tip'}, ...more},
-      hover: {size: {value: 130}, opacity: {value: 1}}}};
+  return {
+    type: 'symbol',
+    aria: false,
+    from: {data},
+    encode: {
+      enter: {cursor: {value: 'pointer'}, stroke: {value: 'var(--paper)'}, strokeWidth: {value: 1}},
+      update: {
+        x: {scale: 'x', field: 'x'},
+        y: {scale: 'y', field: 'y'},
+        fill: {field: 'color'},
+        shape: {field: 'shape'},
+        size: {value: 46},
+        tooltip: {field: 'tip'},
+        ...more,
+      },
+      hover: {size: {value: 130}, opacity: {value: 1}},
+    },
+  };
 }
 
 /** One line for each group of `by`; points are in the order of x. */
 function lines(data, by, color = 'color') {
-  return {type: 'group', aria: false, interactive: false,
+  return {
+    type: 'group',
+    aria: false,
+    interactive: false,
     from: {facet: {name: `${data}_of_one`, data, groupby: by}},
-    marks: [{type: 'line', aria: false, interactive: false, from: {data: `${data}_of_one`},
-      encode: {enter: {strokeWidth: {value: 1.6}, strokeJoin: {value: 'round'}},
-        update: {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, stroke: {field: color}}}}]};
+    marks: [
+      {
+        type: 'line',
+        aria: false,
+        interactive: false,
+        from: {data: `${data}_of_one`},
+        encode: {
+          enter: {strokeWidth: {value: 1.6}, strokeJoin: {value: 'round'}},
+          update: {
+            x: {scale: 'x', field: 'x'},
+            y: {scale: 'y', field: 'y'},
+            stroke: {field: color},
+          },
+        },
+      },
+    ],
+  };
 }
 
 // -- when to draw ---------------------------------------------------------------------------------

@@ -13,10 +13,18 @@ class Table {
     this.opened = new Set();
     this.body = element('tbody');
     this.headers = this.options.columns.map((column) => this.header(column));
-    this.more = element('button', {type: 'button', class: 'plain more', onclick: () => this.showAll()});
-    const table = element('table', {class: this.options.plain ? 'plain-table' : null},
+    this.more = element('button', {
+      type: 'button',
+      class: 'plain more',
+      onclick: () => this.showAll(),
+    });
+    const table = element(
+      'table',
+      {class: this.options.plain ? 'plain-table' : null},
       element('caption', {class: this.options.showCaption ? null : 'spoken'}, this.options.caption),
-      element('thead', {}, element('tr', {}, this.headers)), this.body);
+      element('thead', {}, element('tr', {}, this.headers)),
+      this.body,
+    );
     this.node = element('div', {class: 'table'}, scrollBox(table, this.options.caption), this.more);
     this.draw();
   }
@@ -31,15 +39,19 @@ class Table {
     this.all = true;
     this.draw();
     // The button is gone; its place in the order of the keyboard is the first new row.
-    const next = this.body.rows[first]?.querySelector('button') ?? this.node.querySelector('.scroll');
+    const next =
+      this.body.rows[first]?.querySelector('button') ?? this.node.querySelector('.scroll');
     next?.focus();
   }
 
   header(column) {
     const classes = column.number ? 'number' : null;
     if (column.sort === false) return element('th', {scope: 'col', class: classes}, column.title);
-    const button = element('button', {type: 'button', class: 'sort', onclick: () => this.sortBy(column)},
-      column.title);
+    const button = element(
+      'button',
+      {type: 'button', class: 'sort', onclick: () => this.sortBy(column)},
+      column.title,
+    );
     return element('th', {scope: 'col', class: classes}, button);
   }
 
@@ -60,21 +72,29 @@ class Table {
     const {column, descending} = this.sorted;
     if (column === null) return this.rows;
     const sign = descending ? -1 : 1;
-    return [...this.rows].sort((a, b) => sign * compareValues(valueIn(a, column), valueIn(b, column)));
+    return [...this.rows].sort(
+      (a, b) => sign * compareValues(valueIn(a, column), valueIn(b, column)),
+    );
   }
 
   draw() {
     const rows = this.inOrder();
     const shown = this.all ? rows : rows.slice(0, this.options.limit);
-    fill(this.body, shown.map((row) => this.row(row)));
+    fill(
+      this.body,
+      shown.map((row) => this.row(row)),
+    );
     if (rows.length === 0) fill(this.body, this.noRow());
     this.more.hidden = shown.length === rows.length;
     this.more.textContent = `Show all ${countText(rows.length)} rows`;
   }
 
   noRow() {
-    return element('tr', {class: 'no-row'},
-      element('td', {colspan: this.options.columns.length}, 'nothing matches the filter'));
+    return element(
+      'tr',
+      {class: 'no-row'},
+      element('td', {colspan: this.options.columns.length}, 'nothing matches the filter'),
+    );
   }
 
   row(row) {
@@ -84,7 +104,11 @@ class Table {
   }
 
   cell(row, column) {
-    const content = column.cell ? column.cell(row) : column.key === 'kernel' ? nameText(row.kernel) : row[column.key];
+    const content = column.cell
+      ? column.cell(row)
+      : column.key === 'kernel'
+        ? nameText(row.kernel)
+        : row[column.key];
     const classes = [column.number && 'number', column.class].filter(Boolean).join(' ') || null;
     if (column.head) return element('th', {scope: 'row', class: classes}, content);
     return element('td', {class: classes}, isGiven(content) ? content : NONE);
@@ -94,8 +118,11 @@ class Table {
   openable(row, made) {
     const inside = element('td', {colspan: this.options.columns.length});
     const below = element('tr', {class: 'opened-row', hidden: true}, inside);
-    const button = element('button', {type: 'button', class: 'opener', 'aria-expanded': 'false'},
-      ...made.cells[0].childNodes);
+    const button = element(
+      'button',
+      {type: 'button', class: 'opener', 'aria-expanded': 'false'},
+      ...made.cells[0].childNodes,
+    );
     made.cells[0].append(button);
     made.classList.add('openable');
     const key = this.options.openName(row);
@@ -109,7 +136,8 @@ class Table {
     };
     made.addEventListener('click', (event) => {
       const other = event.target.closest('button, a, summary');
-      if ((other === null || other === button) && String(window.getSelection()) === '') show(below.hidden);
+      if ((other === null || other === button) && String(window.getSelection()) === '')
+        show(below.hidden);
     });
     if (this.opened.has(key)) show(true);
     return [made, below];
@@ -129,18 +157,27 @@ function compareValues(a, b) {
 
 /** Infinities would give inf - inf; what is missing sorts first. */
 function sortNumber(value) {
-  if (typeof value !== 'number' && !['inf', '-inf', 'nan'].includes(value)) return null;
+  if (typeof value !== 'number' && !SPECIAL_NUMBERS.includes(value)) return null;
   return Math.max(-Number.MAX_VALUE / 4, Math.min(Number.MAX_VALUE / 4, rank(value)));
 }
 
 /** A wide table scrolls inside its box, which the keyboard must reach too. */
 function scrollBox(content, name) {
-  return element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name}, content);
+  return element(
+    'div',
+    {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name},
+    content,
+  );
 }
 
 /** The same table, folded: the data of a plot for who cannot see it. */
 function foldedTable(summary, options) {
   const table = new Table({limit: 60, plain: true, ...options});
-  const details = element('details', {class: 'data-of-plot'}, element('summary', {}, summary), table.node);
+  const details = element(
+    'details',
+    {class: 'data-of-plot'},
+    element('summary', {}, summary),
+    table.node,
+  );
   return {node: details, setRows: (rows) => table.setRows(rows)};
 }

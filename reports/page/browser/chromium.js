@@ -8,9 +8,19 @@ const os = require('node:os');
 const path = require('node:path');
 
 const ARGUMENTS = [
-  '--headless=new', '--remote-debugging-pipe', '--no-first-run', '--no-default-browser-check', '--disable-gpu',
-  '--disable-dev-shm-usage', '--disable-extensions', '--disable-background-networking', '--disable-sync',
-  '--disable-component-update', '--disable-default-apps', '--mute-audio', '--hide-scrollbars',
+  '--headless=new',
+  '--remote-debugging-pipe',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-extensions',
+  '--disable-background-networking',
+  '--disable-sync',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--mute-audio',
+  '--hide-scrollbars',
   // Nothing outside this machine has a name.
   '--host-resolver-rules=MAP * ~NOTFOUND',
 ];
@@ -23,10 +33,17 @@ function sandboxArguments() {
 class Chromium {
   constructor(program) {
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'attest-chromium-'));
-    const args = [...ARGUMENTS, ...sandboxArguments(), `--user-data-dir=${this.folder}`, 'about:blank'];
+    const args = [
+      ...ARGUMENTS,
+      ...sandboxArguments(),
+      `--user-data-dir=${this.folder}`,
+      'about:blank',
+    ];
     this.process = spawn(program, args, {stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe']});
     this.lastWords = '';
-    this.process.stderr.on('data', (text) => { this.lastWords = (this.lastWords + text).slice(-2000); });
+    this.process.stderr.on('data', (text) => {
+      this.lastWords = (this.lastWords + text).slice(-2000);
+    });
     this.pending = new Map();
     this.listeners = [];
     this.number = 0;
@@ -81,7 +98,9 @@ class Chromium {
   }
 
   async close() {
-    const gone = new Promise((resolve) => { this.process.once('exit', resolve); });
+    const gone = new Promise((resolve) => {
+      this.process.once('exit', resolve);
+    });
     this.send('Browser.close').catch(() => {});
     const patience = setTimeout(() => this.process.kill('SIGKILL'), 5000);
     if (this.process.exitCode === null && this.process.signalCode === null) await gone;
@@ -111,20 +130,31 @@ class Tab {
 
   /** Resolves at the next event of this name. */
   next(method) {
-    return new Promise((resolve) => { this.waiting.set(method, resolve); });
+    return new Promise((resolve) => {
+      this.waiting.set(method, resolve);
+    });
   }
 
   /** The value of an expression in the page; what is thrown there is thrown here. */
   async evaluate(expression) {
-    const {result, exceptionDetails} = await this.send('Runtime.evaluate',
-      {expression, returnByValue: true, awaitPromise: true});
-    if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+    const {result, exceptionDetails} = await this.send('Runtime.evaluate', {
+      expression,
+      returnByValue: true,
+      awaitPromise: true,
+    });
+    if (exceptionDetails)
+      throw new Error(
+        `${expression}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`,
+      );
     return result.value;
   }
 
   /** Asks until the expression is true; the time limit of the whole test ends a wait for ever. */
   async until(expression) {
-    while (!await this.evaluate(expression)) await new Promise((resolve) => { setTimeout(resolve, 20); });
+    while (!(await this.evaluate(expression)))
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
   }
 
   async press(key, modifiers = 0) {
@@ -135,7 +165,19 @@ class Tab {
     await this.send('Input.dispatchKeyEvent', {type: 'keyUp', ...event});
   }
 
-  async clickAt({x, y}) {
+  /** The middle of an element, which is scrolled into the window. */
+  centre(selector) {
+    return this.evaluate(`(() => {
+      const each = document.querySelector(${JSON.stringify(selector)});
+      each.scrollIntoView({block: 'center'});
+      const box = each.getBoundingClientRect();
+      return {x: box.x + box.width / 2, y: box.y + box.height / 2};
+    })()`);
+  }
+
+  /** Clicks with the mouse where the element is, so that what lies over it would be hit instead. */
+  async click(selector) {
+    const {x, y} = await this.centre(selector);
     const event = {x, y, button: 'left', clickCount: 1};
     await this.send('Input.dispatchMouseEvent', {type: 'mouseMoved', x, y});
     await this.send('Input.dispatchMouseEvent', {type: 'mousePressed', ...event});
@@ -145,8 +187,17 @@ class Tab {
   /** A picture of the whole page. */
   async picture(file) {
     const {cssContentSize} = await this.send('Page.getLayoutMetrics');
-    const {data} = await this.send('Page.captureScreenshot', {format: 'png', captureBeyondViewport: true,
-      clip: {x: 0, y: 0, width: cssContentSize.width, height: Math.min(cssContentSize.height, 16000), scale: 1}});
+    const {data} = await this.send('Page.captureScreenshot', {
+      format: 'png',
+      captureBeyondViewport: true,
+      clip: {
+        x: 0,
+        y: 0,
+        width: cssContentSize.width,
+        height: Math.min(cssContentSize.height, 16000),
+        scale: 1,
+      },
+    });
     fs.writeFileSync(file, Buffer.from(data, 'base64'));
   }
 

@@ -32,10 +32,18 @@ const CATCH_COPIES = `window.copied = [];
 
 async function open(browser, address, {width = 1280, scheme = 'light'} = {}) {
   const tab = await browser.tab();
-  for (const domain of ['Page', 'Runtime', 'Log', 'Network', 'Accessibility']) await tab.send(`${domain}.enable`);
+  for (const domain of ['Page', 'Runtime', 'Log', 'Network', 'Accessibility'])
+    await tab.send(`${domain}.enable`);
   await tab.send('Page.addScriptToEvaluateOnNewDocument', {source: CATCH_COPIES});
-  await tab.send('Emulation.setDeviceMetricsOverride', {width, height: 900, deviceScaleFactor: 1, mobile: width < 500});
-  await tab.send('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: scheme}]});
+  await tab.send('Emulation.setDeviceMetricsOverride', {
+    width,
+    height: 900,
+    deviceScaleFactor: 1,
+    mobile: width < 500,
+  });
+  await tab.send('Emulation.setEmulatedMedia', {
+    features: [{name: 'prefers-color-scheme', value: scheme}],
+  });
   const loaded = tab.next('Page.loadEventFired');
   await tab.send('Page.navigate', {url: address});
   await loaded;
@@ -52,17 +60,36 @@ async function checkAny(tab, what, address, width) {
   expectNone(what, checks.foreignRequests(tab.events, address));
 }
 
-const LOOKS = {light: [1280, 'light'], dark: [1280, 'dark'], phone: [360, 'light'], phone_dark: [360, 'dark']};
+const LOOKS = {
+  light: [1280, 'light'],
+  dark: [1280, 'dark'],
+  phone: [360, 'light'],
+  phone_dark: [360, 'dark'],
+};
 
 /** The same run of 25 kernels and eleven times as many laws. */
 function manyKernels() {
   const data = JSON.parse(fs.readFileSync(path.join(__dirname, 'all_sections.json'), 'utf8'));
   const kernels = Array.from({length: 25}, (_, i) => `builtin:kernel_${i}`);
-  const ofAll = (items) => kernels.flatMap((kernel) => items.filter((item) => item.kernel === 'builtin:simd')
-    .map((item) => ({...item, kernel})));
-  for (const name of ['laws', 'cases', 'ratio_by_keys', 'ulp', 'bias', 'bits', 'history', 'accuracy']) data[name] = ofAll(data[name]);
+  const ofAll = (items) =>
+    kernels.flatMap((kernel) =>
+      items.filter((item) => item.kernel === 'builtin:simd').map((item) => ({...item, kernel})),
+    );
+  for (const name of [
+    'laws',
+    'cases',
+    'ratio_by_keys',
+    'ulp',
+    'bias',
+    'bits',
+    'history',
+    'accuracy',
+  ])
+    data[name] = ofAll(data[name]);
   for (const name of ['laws', 'cases', 'power']) {
-    data[name] = data[name].flatMap((item) => Array.from({length: 11}, (_, i) => ({...item, law: `${item.law}_${i}`})));
+    data[name] = data[name].flatMap((item) =>
+      Array.from({length: 11}, (_, i) => ({...item, law: `${item.law}_${i}`})),
+    );
   }
   data.kernels = kernels.map((name) => ({name}));
   const file = path.join(folder, 'many_kernels.json');
@@ -98,16 +125,40 @@ async function main() {
   const browser = new Chromium(program);
   try {
     const plots = ['ratio', 'ulp', 'heat', 'bias', 'history', 'sweep'];
-    const roles = ['table', 'columnheader', 'rowheader', 'button', 'combobox', 'searchbox', 'heading', 'region', 'main',
-      'banner', 'navigation', 'search', 'graphics-document'];
+    const roles = [
+      'table',
+      'columnheader',
+      'rowheader',
+      'button',
+      'combobox',
+      'searchbox',
+      'heading',
+      'region',
+      'main',
+      'banner',
+      'navigation',
+      'search',
+      'graphics-document',
+    ];
     await everyLook(browser, {name: 'all_sections', looks: Object.keys(LOOKS), plots, roles});
-    await everyLook(browser, {name: 'many_kernels', looks: ['light', 'phone'], plots, roles, file: manyKernels()});
-    await everyLook(browser, {name: 'killed_run', looks: ['light', 'phone_dark'], plots: [], roles: ['heading', 'button', 'main']});
+    await everyLook(browser, {
+      name: 'many_kernels',
+      looks: ['light', 'phone'],
+      plots,
+      roles,
+      file: manyKernels(),
+    });
+    await everyLook(browser, {
+      name: 'killed_run',
+      looks: ['light', 'phone_dark'],
+      plots: [],
+      roles: ['heading', 'button', 'main'],
+    });
     await useAll(browser, 'all_sections');
   } finally {
     await browser.close();
   }
-  for (const line of failures) console.error(`FAIL ${line}`);
+  for (const line of new Set(failures)) console.error(`FAIL ${line}`);
   console.log(`${asked} checks, ${failures.length} failures; pictures in ${folder}`);
   process.exitCode = failures.length > 0 || asked === 0 ? 1 : 0;
 }

@@ -1,14 +1,7 @@
 // What people do with a page. Each use returns what went wrong, as lines.
 'use strict';
 
-const CENTRE = (selector) => `(() => { const each = document.querySelector(${JSON.stringify(selector)});
-  each.scrollIntoView({block: 'center'}); const box = each.getBoundingClientRect();
-  return {x: box.x + box.width / 2, y: box.y + box.height / 2}; })()`;
-
-/** Clicks with the mouse where the element is, so that what lies over it would be hit instead. */
-async function click(tab, selector) {
-  await tab.clickAt(await tab.evaluate(CENTRE(selector)));
-}
+const {keyboard, openByEnter} = require('./uses_keyboard.js');
 
 const VISIBLE_LAWS = `[...document.querySelectorAll('#laws > .table > .scroll > table > tbody > tr:not(.opened-row):not(.no-row)')].map((row) =>
   row.cells[0].textContent)`;
@@ -22,7 +15,7 @@ async function choose(tab, name, value) {
 }
 
 async function clearFilter(tab) {
-  await click(tab, '.filter .plain');
+  await tab.click('.filter .plain');
   await tab.until(DRAWN);
 }
 
@@ -37,25 +30,42 @@ async function filterRows(tab, data) {
     const got = (await tab.evaluate(VISIBLE_LAWS)).length;
     if (got !== wanted) lines.push(`${what}: ${got} laws instead of ${wanted}`);
   };
+  const expectCount = async (what, wanted) => {
+    const said = await tab.evaluate(`document.getElementById('filter-count').textContent`);
+    if (!said.includes(` ${wanted} case${wanted === 1 ? '' : 's'} shown`))
+      lines.push(`${what}: the page says ${said}, not ${wanted} cases`);
+  };
   const all = new Set(data.laws.map((law) => law.law)).size;
   await expectRows('no filter', all);
   await choose(tab, 'law', 'bound.out');
   await expectRows('one property', 1);
   await choose(tab, 'law', '');
   await choose(tab, 'outcome', 'fail');
-  await expectRows('status fail', lawsOfCases(data, (each) => each.outcome === 'fail'));
+  await expectRows(
+    'status fail',
+    lawsOfCases(data, (each) => each.outcome === 'fail'),
+  );
   await choose(tab, 'outcome', 'weak');
-  await expectRows('status weak', new Set(data.laws.filter((law) => law.weak > 0).map((law) => law.law)).size);
+  await expectRows(
+    'status weak',
+    new Set(data.laws.filter((law) => law.weak > 0).map((law) => law.law)).size,
+  );
   await choose(tab, 'outcome', '');
   await choose(tab, 'mask', 'doc');
-  await expectRows('mask doc', lawsOfCases(data, (each) => each.mask.startsWith('doc')));
+  await expectRows(
+    'mask doc',
+    lawsOfCases(data, (each) => each.mask.startsWith('doc')),
+  );
+  await expectCount('mask doc', data.cases.filter((each) => each.mask.startsWith('doc')).length);
   await clearFilter(tab);
   await expectRows('cleared', all);
-  await click(tab, '#filter-text');
+  await tab.click('#filter-text');
   await tab.send('Input.insertText', {text: 'empty.forward'});
   await expectRows('text', 1);
-  const count = await tab.evaluate(`document.getElementById('filter-count').textContent`);
-  if (!count.startsWith('1 law ')) lines.push(`the count says: ${count}`);
+  await expectCount(
+    'text',
+    data.cases.filter((each) => Object.values(each).join().includes('empty.forward')).length,
+  );
   await tab.send('Input.insertText', {text: ' no such text'});
   await expectRows('text of nothing', 0);
   await clearFilter(tab);
@@ -64,20 +74,26 @@ async function filterRows(tab, data) {
 
 /** A choice of dtype reaches the plots: fewer marks, and none of the other dtypes. */
 async function filterPlots(tab) {
-  const marks = () => tab.evaluate(`Object.fromEntries([...document.querySelectorAll('section')].map((each) =>
+  const marks = () =>
+    tab.evaluate(`Object.fromEntries([...document.querySelectorAll('section')].map((each) =>
     [each.id, each.querySelectorAll('svg .mark-symbol path, svg .mark-rect path').length]))`);
   const before = await marks();
   await choose(tab, 'dtype', 'bf16');
   const after = await marks();
-  const lines = ['ratio', 'ulp', 'bias', 'sweep'].filter((name) => !(after[name] > 0 && after[name] < before[name]))
+  const lines = ['ratio', 'ulp', 'bias', 'sweep']
+    .filter((name) => !(after[name] > 0 && after[name] < before[name]))
     .map((name) => `${name}: ${before[name]} marks, ${after[name]} with one dtype`);
-  const legends = await tab.evaluate(`[...document.querySelectorAll('#ratio .legend li')].map((each) => each.textContent)`);
+  const legends = await tab.evaluate(
+    `[...document.querySelectorAll('#ratio .legend li')].map((each) => each.textContent)`,
+  );
   if (legends.join() !== 'bf16') lines.push(`legend of one dtype: ${legends}`);
   await choose(tab, 'kernel', 'builtin:simd');
   const history = (await marks()).history;
-  if (!(history > 0 && history < before.history)) lines.push(`history: ${before.history} marks, ${history} with one kernel`);
+  if (!(history > 0 && history < before.history))
+    lines.push(`history: ${before.history} marks, ${history} with one kernel`);
   await clearFilter(tab);
-  if (JSON.stringify(await marks()) !== JSON.stringify(before)) lines.push('the cleared filter does not bring all marks back');
+  if (JSON.stringify(await marks()) !== JSON.stringify(before))
+    lines.push('the cleared filter does not bring all marks back');
   return lines;
 }
 
@@ -86,18 +102,23 @@ async function copyReplayLines(tab, data) {
   const lines = [];
   const expectCopy = async (what, selector, wanted) => {
     await tab.evaluate('window.copied.length = 0');
-    await click(tab, selector);
+    await tab.click(selector);
     const copied = await tab.evaluate('window.copied');
-    if (JSON.stringify(copied) !== JSON.stringify([wanted])) lines.push(`${what}: copied ${JSON.stringify(copied)}, not ${wanted}`);
+    if (JSON.stringify(copied) !== JSON.stringify([wanted]))
+      lines.push(`${what}: copied ${JSON.stringify(copied)}, not ${wanted}`);
   };
   await expectCopy('witness', '#witnesses tbody tr:nth-child(2) .copy', data.witnesses[1].replay);
   await expectCopy('violation', '#violations .violation .copy', data.violations[0].replay);
   await expectCopy('command', '.facts .copy', data.command);
   await expectCopy('heat map', '#heat .note .copy', data.heat.replay);
-  await expectCopy('a cell of the heat map', '#heat svg .mark-rect path[fill="var(--heat-bad)"]', data.heat.replay);
+  await expectCopy(
+    'a cell of the heat map',
+    '#heat svg .mark-rect path[fill="var(--heat-bad)"]',
+    data.heat.replay,
+  );
   const replays = new Set(data.ratio_by_keys.map((point) => point.replay));
   await tab.evaluate('window.copied.length = 0');
-  await click(tab, '#ratio svg g.mark-symbol:last-of-type path');
+  await tab.click('#ratio svg g.mark-symbol:last-of-type path');
   const [copied] = await tab.evaluate('window.copied');
   if (!replays.has(copied)) lines.push(`a point copied ${copied}`);
   const said = await tab.evaluate(`document.getElementById('announcement').textContent`);
@@ -105,11 +126,29 @@ async function copyReplayLines(tab, data) {
   return lines;
 }
 
+/** Every digit of a witness is there, as a decimal and as the bits. */
+async function witnessDigits(tab, data) {
+  const rows =
+    await tab.evaluate(`[...document.querySelectorAll('#witnesses tbody tr')].map((row) => [2, 3].map((i) =>
+    [...row.cells[i].children].map((line) => line.textContent)))`);
+  const shown = (value) =>
+    ({nan: 'NaN', inf: '\u221E'})[value] ?? String(value).replace('-', '\u2212');
+  const wanted = data.witnesses.map((each) => [
+    [shown(each.got), each.got_hex],
+    [shown(each.want), each.want_hex],
+  ]);
+  return JSON.stringify(rows) === JSON.stringify(wanted)
+    ? []
+    : [`${JSON.stringify(rows)} instead of ${JSON.stringify(wanted)}`];
+}
+
 async function tips(tab, data) {
-  const point = await tab.evaluate(CENTRE('#heat svg .mark-rect path[fill="var(--heat-bad)"]'));
+  const point = await tab.centre('#heat svg .mark-rect path[fill="var(--heat-bad)"]');
   await tab.send('Input.dispatchMouseEvent', {type: 'mouseMoved', x: point.x - 3, y: point.y});
   await tab.send('Input.dispatchMouseEvent', {type: 'mouseMoved', ...point});
-  const tip = await tab.evaluate(`({hidden: document.getElementById('tip').hidden, text: document.getElementById('tip').textContent})`);
+  const tip = await tab.evaluate(
+    `({hidden: document.getElementById('tip').hidden, text: document.getElementById('tip').textContent})`,
+  );
   const row = data.heat.rows[data.heat.cells.find((cell) => cell[2] > 1)[0]];
   return tip.hidden || !tip.text.includes(row) ? [`the tip of a cell says: ${tip.text}`] : [];
 }
@@ -117,91 +156,88 @@ async function tips(tab, data) {
 /** No name and no text became markup or code. */
 async function hostileNames(tab, data) {
   const lines = [];
-  if (await tab.evaluate('window.broken') !== undefined) lines.push('a text ran as a script');
-  const {images, scripts, bold} = await tab.evaluate(`({images: document.querySelectorAll('img').length,
+  if ((await tab.evaluate('window.broken')) !== undefined) lines.push('a text ran as a script');
+  const {images, scripts, bold} =
+    await tab.evaluate(`({images: document.querySelectorAll('img').length,
     scripts: document.querySelectorAll('script').length, bold: document.querySelectorAll('pre b').length})`);
-  if (images !== 0 || scripts !== 3 || bold !== 0) lines.push(`elements from data: ${images} images, ${scripts} scripts, ${bold} bold`);
+  if (images !== 0 || scripts !== 3 || bold !== 0)
+    lines.push(`elements from data: ${images} images, ${scripts} scripts, ${bold} bold`);
   const hostile = data.kernels[1].name;
-  for (const part of ['#head', '#violations', '#laws', '#witnesses', '#bits', '#environment', '#history', '#accuracy']) {
-    if (!await tab.evaluate(`document.querySelector('${part}').textContent.includes(${JSON.stringify(hostile)})`)) {
+  for (const part of [
+    '#head',
+    '#violations',
+    '#laws',
+    '#witnesses',
+    '#bits',
+    '#environment',
+    '#history',
+    '#accuracy',
+  ]) {
+    if (
+      !(await tab.evaluate(
+        `document.querySelector('${part}').textContent.includes(${JSON.stringify(hostile)})`,
+      ))
+    ) {
       lines.push(`${part} does not show the name of the kernel`);
     }
   }
   return lines;
 }
 
-const FOCUSED = `(() => { const each = document.activeElement; const style = getComputedStyle(each);
-  return {tag: each.tagName, id: each.id, name: each.className, text: (each.getAttribute('aria-label') ?? each.textContent).slice(0, 40),
-    ring: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1.5}; })()`;
-
-/** By Tab from the top to the end: every control is reached once, and each shows that it is. */
-async function keyboard(tab) {
-  const lines = [];
-  const controls = await tab.evaluate(`[...document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')]
-    .filter((each) => !each.disabled && each.checkVisibility()).length`);
-  const stops = [];
-  for (let i = 0; i < controls + 5; ++i) {
-    await tab.press('Tab');
-    const stop = await tab.evaluate(FOCUSED);
-    if (stop.tag === 'BODY') break;
-    stops.push(stop);
-  }
-  if (stops.length !== controls) lines.push(`${stops.length} stops of the keyboard, ${controls} controls`);
-  for (const stop of stops) if (!stop.ring) lines.push(`no ring around ${stop.tag} ${stop.id} ${stop.name} ${stop.text}`);
-  if (!stops.some((stop) => stop.id === 'filter-text')) lines.push('the text of the filter is not reached');
-  return lines;
-}
-
-/** A law opens and closes by Enter; its cases are there and the focus stays. */
-async function openByEnter(tab, data) {
-  await tab.evaluate(`document.querySelector('#laws .opener').focus()`);
-  const state = () => tab.evaluate(`({open: document.querySelector('#laws .opener').getAttribute('aria-expanded'),
-    law: document.querySelector('#laws .opener').textContent, rows: document.querySelectorAll('#laws .opened-row:not([hidden]) .table:last-child tbody tr').length,
-    focused: document.activeElement === document.querySelector('#laws .opener')})`);
-  const lines = [];
-  await tab.press('Enter');
-  const opened = await state();
-  const cases = data.cases.filter((each) => each.law === opened.law).length;
-  if (opened.open !== 'true' || opened.rows !== Math.min(20, cases) || !opened.focused) lines.push(`after Enter: ${JSON.stringify(opened)}, ${cases} cases`);
-  await tab.press('Enter');
-  const closed = await state();
-  if (closed.open !== 'false' || closed.rows !== 0) lines.push(`after the second Enter: ${JSON.stringify(closed)}`);
-  await click(tab, '#laws tbody tr td:nth-child(2)');
-  if ((await state()).open !== 'true') lines.push('a click into the row does not open it');
-  return lines;
-}
-
 async function sortColumns(tab) {
-  const read = () => tab.evaluate(`[...document.querySelectorAll('#accuracy tbody tr')].map((row) => Number(row.cells[5].textContent))`);
+  const read = () =>
+    tab.evaluate(
+      `[...document.querySelectorAll('#accuracy tbody tr')].map((row) => Number(row.cells[5].textContent))`,
+    );
   const header = '#accuracy thead th:nth-child(6)';
-  await click(tab, `${header} button`);
+  await tab.click(`${header} button`);
   const falling = await read();
   const sort = await tab.evaluate(`document.querySelector('${header}').getAttribute('aria-sort')`);
-  await click(tab, `${header} button`);
+  await tab.click(`${header} button`);
   const rising = await read();
-  const isFalling = falling.length > 3 && falling.every((value, i) => i === 0 || value <= falling[i - 1]);
-  return isFalling && sort === 'descending' && rising.join() === [...falling].reverse().join() ? []
+  const isFalling =
+    falling.length > 3 && falling.every((value, i) => i === 0 || value <= falling[i - 1]);
+  return isFalling && sort === 'descending' && rising.join() === [...falling].reverse().join()
+    ? []
     : [`sorted: ${falling} / ${rising} (${sort})`];
 }
 
 async function switchScheme(tab) {
   const paper = () => tab.evaluate(`getComputedStyle(document.body).backgroundColor`);
   const light = await paper();
-  await click(tab, '#scheme');
+  await tab.click('#scheme');
   const dark = await paper();
-  await click(tab, '#scheme');
-  return light !== dark && await paper() === light ? [] : [`background ${light}, then ${dark}, then ${await paper()}`];
+  await tab.click('#scheme');
+  return light !== dark && (await paper()) === light
+    ? []
+    : [`background ${light}, then ${dark}, then ${await paper()}`];
 }
 
 /** On paper: no controls, dark on white also from a dark screen. */
 async function print(tab) {
-  await click(tab, '#scheme');
+  await tab.click('#scheme');
   await tab.send('Emulation.setEmulatedMedia', {media: 'print'});
-  const seen = await tab.evaluate(`({paper: getComputedStyle(document.body).backgroundColor, ink: getComputedStyle(document.body).color,
+  const seen =
+    await tab.evaluate(`({paper: getComputedStyle(document.body).backgroundColor, ink: getComputedStyle(document.body).color,
     controls: [...document.querySelectorAll('#filter, .copy, .contents')].filter((each) => each.checkVisibility()).length})`);
-  return seen.paper === 'rgb(255, 255, 255)' && seen.ink === 'rgb(22, 25, 29)' && seen.controls === 0 ? [] : [JSON.stringify(seen)];
+  return seen.paper === 'rgb(255, 255, 255)' &&
+    seen.ink === 'rgb(22, 25, 29)' &&
+    seen.controls === 0
+    ? []
+    : [JSON.stringify(seen)];
 }
 
 // In this order on one page: the keyboard begins where a page begins, and paper ends it.
-module.exports = {keyboard, hostileNames, filterRows, filterPlots, copyReplayLines, tips, openByEnter, sortColumns,
-  switchScheme, print};
+module.exports = {
+  keyboard,
+  hostileNames,
+  filterRows,
+  filterPlots,
+  copyReplayLines,
+  witnessDigits,
+  tips,
+  openByEnter,
+  sortColumns,
+  switchScheme,
+  print,
+};
