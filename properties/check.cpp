@@ -20,6 +20,7 @@ struct Task {
   Index of = 0;
   const Case* given = nullptr;  ///< null: drawn
   std::uint64_t seed = 0;
+  bool of_this_shard = true;
 };
 
 /// The tasks of a plan by number, without a list of them: a run may have millions.
@@ -45,12 +46,17 @@ class Tasks {
                          [](std::size_t number, const OfLaw& of) { return number < of.first; });
     const OfLaw& of = *std::prev(after);
     Task task{static_cast<std::size_t>(std::prev(after) - laws_.begin()),
-              static_cast<Index>(t - of.first), of.count, nullptr, 0};
+              static_cast<Index>(t - of.first),
+              of.count,
+              nullptr,
+              0,
+              true};
     const auto given = static_cast<Index>(of.given.size());
     if (task.number < given)
       task.given = of.given[static_cast<std::size_t>(task.number)];
     else
       task.seed = case_seed(plan_.seed, *plan_.laws[task.law], task.number - given);
+    task.of_this_shard = in_shard(*plan_.laws[task.law], task.number);
     return task;
   }
 
@@ -60,6 +66,14 @@ class Tasks {
     std::vector<const Case*> given;
     Index count = 0;
   };
+
+  /// By law and number alone, so that a run with other laws splits the same way.
+  bool in_shard(const Law& law, Index number) const {
+    const auto count = static_cast<std::uint64_t>(plan_.shard.count);
+    if (count == 1) return true;
+    const std::uint64_t hash = mixed_seed(hash_of(law.name), static_cast<std::uint64_t>(number), 0);
+    return hash % count == static_cast<std::uint64_t>(plan_.shard.index - 1);
+  }
 
   const CheckPlan& plan_;
   std::vector<OfLaw> laws_;
@@ -95,8 +109,9 @@ class Pool {
     bool complete = true;
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
       std::optional<CheckedCase> result = take(t);
-      const std::size_t law = tasks_.at(t).law;
-      if (left_[law]) continue;
+      const Task task = tasks_.at(t);
+      const std::size_t law = task.law;
+      if (left_[law] || !task.of_this_shard) continue;
       if (!result) {
         complete = false;
         continue;
@@ -126,7 +141,7 @@ class Pool {
       wait_for_room(t);
       std::optional<CheckedCase> result;
       const Task task = tasks_.at(t);
-      if (!left_[task.law] && !out_of_time()) result = compute(task);
+      if (task.of_this_shard && !left_[task.law] && !out_of_time()) result = compute(task);
       const std::lock_guard lock(mutex_);
       results_[t % kMaxAhead] = {true, std::move(result)};
       filled_.notify_one();

@@ -20,11 +20,19 @@ struct GivenCase {
   std::string law;  ///< only for this law; empty: for every law
 };
 
+/// Part `index` of `count`, from 1: the cases whose hash falls into it. A case's verdict, seed and
+/// number do not depend on the parts.
+struct ShardOfCases {
+  Index index = 1;
+  Index count = 1;
+};
+
 struct CheckPlan {
   std::vector<const Law*> laws;
   std::vector<GivenCase> given;  ///< run first, in this order
   Index drawn_cases = 0;         ///< a law
   std::uint64_t seed = 0;
+  ShardOfCases shard;
   CaseLimits limits;
   int jobs = 1;
   std::optional<std::chrono::steady_clock::time_point> deadline;  ///< no new case after it

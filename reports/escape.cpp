@@ -125,6 +125,30 @@ std::string plain_text(std::string_view text) {
   return result;
 }
 
+std::string plain_lines(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    result += plain_text(text.substr(0, end));
+    if (end < text.size()) result += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+std::string csv_cell(std::string_view text) {
+  std::string line = plain_text(text);
+  // A leading blank does not stop a spreadsheet from reading a formula.
+  const std::size_t first = line.find_first_not_of(' ');
+  if (first != std::string::npos &&
+      std::string_view("=+-@|%").find(line[first]) != std::string_view::npos)
+    line.insert(0, 1, '\'');
+  if (line.find_first_of(",\"") == std::string::npos) return line;
+  std::string quoted = "\"";
+  for (const char c : line) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
 std::size_t character_count(std::string_view text) {
   std::size_t count = 0;
   for_each_character(text, [&](const Character&, std::string_view) { ++count; });

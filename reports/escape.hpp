@@ -12,6 +12,13 @@ namespace attest::reports {
 /// backslash stays as it is, so that a command line can be copied.
 std::string plain_text(std::string_view text);
 
+/// The same of several lines: line breaks stay.
+std::string plain_lines(std::string_view text);
+
+/// A cell of a CSV file (RFC 4180). A cell that a spreadsheet would take for a formula begins with
+/// a single quote, so that it is text.
+std::string csv_cell(std::string_view text);
+
 /// Characters of valid UTF-8, for padding.
 std::size_t character_count(std::string_view text);
 

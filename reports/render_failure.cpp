@@ -8,6 +8,7 @@
 #include "reports/escape.hpp"
 #include "reports/numbers.hpp"
 #include "reports/report.hpp"
+#include "reports/report_tables.hpp"
 
 namespace attest::reports {
 namespace {
@@ -25,17 +26,6 @@ std::string upper_case(std::string_view word) {
   return result;
 }
 
-/// "out[b,h,i,c]"; an lse has a column only where it is maximum and sum, a gradient of sinks has
-/// only heads.
-std::string element_text(const Witness& witness) {
-  const std::string row =
-      fmt::format("{},{},{}", witness.row.batch, witness.row.head, witness.row.query);
-  const std::string tensor = plain_text(witness.tensor);
-  if (witness.tensor == "dsink") return fmt::format("{}[{}]", tensor, witness.row.head);
-  if (witness.tensor == "lse" && witness.column == 0) return fmt::format("{}[{}]", tensor, row);
-  return fmt::format("{}[{},{}]", tensor, row, witness.column);
-}
-
 void append_reason_and_spread(std::string& text, const Verdict& verdict) {
   if (!verdict.reason.empty()) append_item(text, "reason", plain_text(verdict.reason));
   if (verdict.rows_checked > 0) {
@@ -45,7 +35,7 @@ void append_reason_and_spread(std::string& text, const Verdict& verdict) {
 }
 
 void append_witness(std::string& text, const Witness& witness) {
-  append_item(text, "element", element_text(witness));
+  append_item(text, "element", witness_element(witness));
   append_item(text, "got",
               fmt::format("{}  ({})", decimal_text(witness.got), hexadecimal_text(witness.got)));
   append_item(text, "want", decimal_text(witness.want));
@@ -73,6 +63,15 @@ std::string shrinking_text(const Violation& violation) {
 
 }  // namespace
 
+std::string witness_element(const Witness& witness) {
+  const std::string row =
+      fmt::format("{},{},{}", witness.row.batch, witness.row.head, witness.row.query);
+  const std::string tensor = plain_text(witness.tensor);
+  if (witness.tensor == "dsink") return fmt::format("{}[{}]", tensor, witness.row.head);
+  if (witness.tensor == "lse" && witness.column == 0) return fmt::format("{}[{}]", tensor, row);
+  return fmt::format("{}[{},{}]", tensor, row, witness.column);
+}
+
 std::string render_found_text(const CaseResult& found) {
   const Verdict& verdict = found.verdict;
   std::string text =
@@ -81,8 +80,8 @@ std::string render_found_text(const CaseResult& found) {
   append_item(text, "problem", plain_text(found.problem));
   if (verdict.witness) {
     const Witness& witness = *verdict.witness;
-    std::string line = fmt::format("{}  got {}  want {}  err {}  bound {}", element_text(witness),
-                                   decimal_text(witness.got),
+    std::string line = fmt::format("{}  got {}  want {}  err {}  bound {}",
+                                   witness_element(witness), decimal_text(witness.got),
                                    value_beside(witness.want.high + witness.want.low, witness.got),
                                    magnitude_text(witness.error), magnitude_text(witness.bound));
     if (witness.bound > 0) {

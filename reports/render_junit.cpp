@@ -8,6 +8,8 @@
 
 #include "reports/escape.hpp"
 #include "reports/numbers.hpp"
+#include "reports/page_data.hpp"
+#include "reports/render_run.hpp"
 #include "reports/report.hpp"
 #include "reports/report_tables.hpp"
 
@@ -83,11 +85,12 @@ void append_failure(std::string& text, const Suite& suite) {
   text += "</failure>\n";
 }
 
-void append_suite(std::string& text, const CheckReport& report, const Suite& suite) {
+void append_suite(std::string& text, const CheckReport& report, const Suite& suite,
+                  std::string_view prefix) {
   const std::string law = xml_attribute(suite.row.law);
   text += fmt::format(
-      "  <testsuite name=\"{}\" tests=\"1\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n", law,
-      suite.failed() ? 1 : 0, suite.skipped() ? 1 : 0);
+      "  <testsuite name=\"{}{}\" tests=\"1\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
+      xml_attribute(prefix), law, suite.failed() ? 1 : 0, suite.skipped() ? 1 : 0);
   append_properties(text, report, suite.row);
   text +=
       fmt::format("    <testcase classname=\"{}\" name=\"{}\"", xml_attribute(report.kernel), law);
@@ -104,21 +107,115 @@ void append_suite(std::string& text, const CheckReport& report, const Suite& sui
   text += "  </testsuite>\n";
 }
 
+struct Totals {
+  std::size_t tests = 0;
+  std::size_t failures = 0;
+  std::size_t errors = 0;
+  std::size_t skipped = 0;
+};
+
+/// The suites of one check; with several checks in a file their names begin with the kernel's.
+std::string check_suites(const CheckReport& report, std::string_view prefix, Totals& totals) {
+  std::string text;
+  for (const Suite& suite : suites_of(report)) {
+    append_suite(text, report, suite, prefix);
+    ++totals.tests;
+    totals.failures += suite.failed() ? 1 : 0;
+    totals.skipped += suite.skipped() ? 1 : 0;
+  }
+  return text;
+}
+
+std::string document(std::string_view name, const Totals& totals, double seconds,
+                     const std::string& suites) {
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+      "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuites>\n",
+      xml_attribute(name), totals.tests, totals.failures, totals.errors, totals.skipped, seconds,
+      suites);
+}
+
+/// A kernel on one tensor, over all dtypes and tilings.
+struct TensorCase {
+  std::string kernel;
+  std::string tensor;
+  std::int64_t violations = 0;
+  std::string text;
+};
+
+std::vector<TensorCase> tensor_cases(const std::vector<AccuracyRow>& rows) {
+  std::vector<TensorCase> cases;
+  for (const AccuracyRow& row : rows) {
+    auto found = std::find_if(cases.begin(), cases.end(), [&](const TensorCase& one) {
+      return one.kernel == row.kernel && one.tensor == row.tensor;
+    });
+    if (found == cases.end()) {
+      TensorCase fresh;
+      fresh.kernel = row.kernel;
+      fresh.tensor = row.tensor;
+      found = cases.insert(cases.end(), std::move(fresh));
+    }
+    found->violations += row.violations;
+    if (row.violations > 0)
+      found->text += fmt::format("{} of {} outputs beyond their bound, worst {} ({} x bound)\n{}\n",
+                                 row.violations, row.outputs, row.worst_element,
+                                 ratio_text(row.worst_ratio), row.replay);
+  }
+  return cases;
+}
+
+std::string tensor_suites(const std::vector<AccuracyRow>& rows, Totals& totals) {
+  std::string text;
+  for (const TensorCase& one : tensor_cases(rows)) {
+    const bool failed = one.violations > 0;
+    ++totals.tests;
+    totals.failures += failed ? 1 : 0;
+    const std::string kernel = xml_attribute(one.kernel);
+    const std::string tensor = xml_attribute(one.tensor);
+    text += fmt::format(
+        "  <testsuite name=\"{} {}\" tests=\"1\" failures=\"{}\" errors=\"0\" skipped=\"0\">\n"
+        "    <testcase classname=\"{}\" name=\"{}\"",
+        kernel, tensor, failed ? 1 : 0, kernel, tensor);
+    if (failed)
+      text += fmt::format(
+          ">\n      <failure type=\"fail\" message=\"{}\">{}</failure>\n    </testcase>\n",
+          xml_attribute(count_text(one.violations, "violation")), xml_text(plain_lines(one.text)));
+    else
+      text += "/>\n";
+    text += "  </testsuite>\n";
+  }
+  return text;
+}
+
+/// A run that is not whole must not look like one that passed.
+std::string unfinished_suite(const Run& run, Totals& totals) {
+  if (run.unfinished.empty() && !run.interrupted) return {};
+  ++totals.tests;
+  ++totals.errors;
+  return fmt::format(
+      "  <testsuite name=\"run\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
+      "    <testcase classname=\"attest\" name=\"the run is complete\">\n"
+      "      <error type=\"unfinished\" message=\"{}\"/>\n    </testcase>\n  </testsuite>\n",
+      xml_attribute(undecided_reason(run)));
+}
+
 }  // namespace
 
 std::string render_check_junit(const CheckReport& report) {
-  const std::vector<Suite> suites = suites_of(report);
-  const auto failures = std::count_if(suites.begin(), suites.end(),
-                                      [](const Suite& suite) { return suite.failed(); });
-  const auto skipped = std::count_if(suites.begin(), suites.end(),
-                                     [](const Suite& suite) { return suite.skipped(); });
-  std::string text = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuites name=\"attest check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
-      "skipped=\"{}\" time=\"{:.3f}\">\n",
-      xml_attribute(report.kernel), suites.size(), failures, skipped, report.seconds);
-  for (const Suite& suite : suites) append_suite(text, report, suite);
-  return text + "</testsuites>\n";
+  Totals totals;
+  const std::string suites = check_suites(report, {}, totals);
+  return document("attest check " + report.kernel, totals, report.seconds, suites);
+}
+
+std::string render_run_junit(const RunHistory& history) {
+  const Run& run = history.latest;
+  Totals totals;
+  std::string suites = tensor_suites(run.accuracy, totals);
+  for (const CheckReport& check : run.checks)
+    suites += check_suites(check, run.checks.size() > 1 ? check.kernel + " " : "", totals);
+  suites += unfinished_suite(run, totals);
+  return document(run_title(run), totals, run.seconds, suites);
 }
 
 }  // namespace attest::reports

@@ -6,14 +6,10 @@
 #include <string>
 
 #include "reports/escape.hpp"
+#include "reports/markdown_parts.hpp"
 #include "reports/report.hpp"
-#include "reports/report_tables.hpp"
 
 namespace attest::reports {
-namespace {
-
-/// A literal problem may be thousands of characters long; the block of the failure has it whole.
-constexpr std::size_t kProblemWidth = 120;
 
 std::string outcome_paragraph(const CheckReport& report) {
   return fmt::format("**{}** {}\n", outcome_word(report), markdown_code(outcome_details(report)));
@@ -26,30 +22,33 @@ std::string environment_table(const Environment& environment) {
   return markdown_of(table);
 }
 
-std::string violation_list(const CheckReport& report) {
-  std::string text;
+std::string violation_details(const Violation& violation) {
+  const CaseResult& found = violation.found;
+  // The summary is HTML, not Markdown: entities hold there, backticks do not.
+  return fmt::format("<details><summary><code>{}</code> case {}: <code>{}</code></summary>\n\n",
+                     xml_text(plain_text(found.law)), found.number,
+                     xml_text(plain_text(cut(found.problem, kMarkdownProblem)))) +
+         markdown_block(render_violation_text(violation)) + "\n</details>\n\n";
+}
+
+std::string check_tables(const CheckReport& report) {
+  std::string text = outcome_paragraph(report) + '\n';
+  text += markdown_of(law_table(report, kMarkdownProblem)) + '\n';
+  if (!report.distribution.empty()) text += markdown_code(report.distribution) + "\n\n";
+  return text;
+}
+
+namespace {
+
+/// Verdict, table, failures: the parts that a check and an accuracy report share.
+std::string check_body(const CheckReport& report) {
+  std::string text = check_tables(report);
   const std::size_t shown = std::min(report.violations.size(), kMaxViolationsShown);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Violation& violation = report.violations[i];
-    const CaseResult& found = violation.found;
-    // The summary is HTML, not Markdown: entities hold there, backticks do not.
-    text += fmt::format("<details><summary><code>{}</code> case {}: <code>{}</code></summary>\n\n",
-                        xml_text(plain_text(found.law)), found.number,
-                        xml_text(plain_text(cut(found.problem, kProblemWidth))));
-    text += markdown_block(render_violation_text(violation)) + "\n</details>\n\n";
-  }
+  for (std::size_t i = 0; i < shown; ++i) text += violation_details(report.violations[i]);
   if (report.violations.size() > shown) {
     text += fmt::format("{} more\n\n", report.violations.size() - shown);
   }
   return text;
-}
-
-/// Verdict, table, failures: the parts that a check and an accuracy report share.
-std::string check_body(const CheckReport& report) {
-  std::string text = outcome_paragraph(report) + '\n';
-  text += markdown_of(law_table(report, kProblemWidth)) + '\n';
-  if (!report.distribution.empty()) text += markdown_code(report.distribution) + "\n\n";
-  return text + violation_list(report);
 }
 
 }  // namespace
@@ -72,7 +71,7 @@ std::string render_accuracy_markdown(const AccuracyReport& report) {
                   markdown_of(summary_table(report)), kUlpNote, accuracy_totals(report));
   for (const std::string& tensor : tensor_names(report)) {
     text += fmt::format("\n## {}\n\n{}", markdown_code(tensor),
-                        markdown_of(tensor_table(report, tensor, kProblemWidth)));
+                        markdown_of(tensor_table(report, tensor, kMarkdownProblem)));
   }
   if (!report.environment.empty()) {
     text += "\n## Environment\n\n" + environment_table(report.environment);

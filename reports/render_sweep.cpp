@@ -1,8 +1,7 @@
-// A sweep as a table, as CSV, and as one line of JSON a point.
+// A sweep as a table and as CSV.
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "reports/escape.hpp"
 #include "reports/numbers.hpp"
@@ -13,13 +12,6 @@ namespace attest::reports {
 namespace {
 
 using Kind = Column::Kind;
-using Json = nlohmann::ordered_json;
-
-/// JSON has no number that is not finite.
-Json number(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
-}
 
 std::string signed_text(double value) {
   return (value < 0 || std::isnan(value) ? "" : "+") + magnitude_text(value);
@@ -54,12 +46,6 @@ const SweepPoint* worst_of(const SweepReport& report) {
   for (const SweepPoint& point : report.points)
     if (point.reason.empty() && (worst == nullptr || point.ratio > worst->ratio)) worst = &point;
   return worst;
-}
-
-std::string csv_field(const std::string& text) {
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + '"';
 }
 
 std::string csv_number(double value) {
@@ -102,39 +88,16 @@ std::string render_sweep_csv(const SweepReport& report) {
       "kernel,over,x,dtype,outputs,max_error,rms_error,bias,bias_half_width,ulp_max,ratio,"
       "twin_ratio,violations,problem,replay,reason\n";
   for (const SweepPoint& point : report.points) {
-    text += fmt::format("{},{},{},{},{},", csv_field(report.kernel), csv_field(report.over),
-                        csv_field(point.x), csv_field(point.dtype), point.outputs);
+    text += fmt::format("{},{},{},{},{},", csv_cell(report.kernel), csv_cell(report.over),
+                        csv_cell(point.x), csv_cell(point.dtype), point.outputs);
     for (const double value :
          {point.max_error, point.rms_error, point.bias.mean(), point.bias.half_width(),
           point.ulp_max, point.ratio, point.twin_ratio})
       text += (point.reason.empty() ? csv_number(value) : "") + ',';
-    text += fmt::format("{},{},{},{}\n", point.violations, csv_field(point.problem),
-                        csv_field(point.replay), csv_field(point.reason));
+    text += fmt::format("{},{},{},{}\n", point.violations, csv_cell(point.problem),
+                        csv_cell(point.replay), csv_cell(point.reason));
   }
   return text;
-}
-
-std::string render_sweep_point_jsonl(const SweepReport& report, const SweepPoint& point) {
-  Json line{{"kernel", report.kernel},        {"over", report.over},  {"x", point.x},
-            {"number", number(point.number)}, {"dtype", point.dtype}, {"problem", point.problem}};
-  if (!point.reason.empty()) {
-    line["reason"] = point.reason;
-    return line.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
-  const double half = point.bias.half_width();
-  line["outputs"] = point.outputs;
-  line["max_error"] = number(point.max_error);
-  line["rms_error"] = number(point.rms_error);
-  line["bias"] = number(point.bias.mean());
-  line["bias_low"] = number(point.bias.mean() - half);
-  line["bias_high"] = number(point.bias.mean() + half);
-  line["ulp_max"] = number(point.ulp_max);
-  line["ratio"] = number(point.ratio);
-  line["twin_ratio"] = number(point.twin_ratio);
-  line["violations"] = point.violations;
-  line["worst_element"] = point.worst_element;
-  line["replay"] = point.replay;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace attest::reports

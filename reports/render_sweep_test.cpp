@@ -9,6 +9,7 @@
 
 #include "reports/measured_lines.hpp"
 #include "reports/report.hpp"
+#include "reports/run_lines.hpp"
 #include "reports/test_models.hpp"
 
 namespace attest::reports {
@@ -76,16 +77,16 @@ TEST(SweepCsv, HasAsManyFieldsInEveryLineAndQuotesForeignText) {
   EXPECT_EQ(std::count(line.begin(), line.end(), ','), 15);
   std::getline(lines, line);
   EXPECT_EQ(line,
-            "\"a,\"\"b\"\"\",\"lk\",\"64\",\"bf16\",1024,0.0019,0.00021,2e-07,"
-            "1.2706000000000002e-06,0.51,0.38,,0,\"1x4:4x64:64 bf16\","
-            "\"attest replay builtin:simd '1x4:4x64:64 bf16 law=bound.out'\",\"\"");
+            "\"a,\"\"b\"\"\",lk,64,bf16,1024,0.0019,0.00021,2e-07,"
+            "1.2706000000000002e-06,0.51,0.38,,0,1x4:4x64:64 bf16,"
+            "attest replay builtin:simd '1x4:4x64:64 bf16 law=bound.out',");
 }
 
 TEST(SweepJsonl, IsOneLineAPointWithWordsForWhatIsNotFinite) {
   SweepReport report = sweep();
   report.kernel = test::kHostile;
   report.points[0].twin_ratio = std::numeric_limits<double>::infinity();
-  const std::string line = render_sweep_point_jsonl(report, report.points[0]);
+  const std::string line = sweep_line(report, report.points[0]);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto json = nlohmann::json::parse(line);
   EXPECT_EQ(json.at("twin_ratio"), "inf");

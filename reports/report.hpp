@@ -15,12 +15,19 @@ namespace attest::reports {
 
 /// One law on one case.
 struct CaseResult {
+  std::string kernel;
   std::string law;
   std::int64_t number = 0;  ///< of the case within the law, from 0
   std::string problem;      ///< minimal problem text
+  std::string dtype;        ///< of q
+  std::string mask;         ///< the parts of the mask in a word: "none", "causal", "causal+win"
+  std::string variant;      ///< the mask, or the one other feature, or "combined"
+  std::int64_t keys = 0;    ///< of the longest batch member
   Verdict verdict;
+  /// Largest error in ULP of an output; NaN: not measured.
+  double ulp = std::numeric_limits<double>::quiet_NaN();
   double seconds = 0;
-  std::string replay;      ///< full command line; only for violations
+  std::string replay;      ///< full command line; empty where it would be unwieldy
   std::uint64_t seed = 0;  ///< of the run that drew the case
 };
 
@@ -35,6 +42,7 @@ struct LawRow {
   std::int64_t violations = 0;       ///< fail, flaky and crash
   double worst_ratio = 0;            ///< largest error / bound
   std::string worst_problem;         ///< where it was seen
+  std::string worst_replay;          ///< its command line
   std::int64_t values = 0;           ///< elements compared
   std::int64_t beyond_probable = 0;  ///< outputs beyond the probable error: a warning
 };
@@ -117,6 +125,7 @@ struct CheckReport {
   std::string out_directory;
   std::string distribution;  ///< one line: share of each class of generated cases
   bool interrupted = false;
+  std::string unfinished;  ///< why cases are missing that nobody gave up: a killed run; else empty
   Measurements measured;
 };
 
@@ -141,6 +150,8 @@ struct AccuracyRow {
   double worst_lse_ratio = 0;
   UlpQuantiles ulp;
   std::string worst_element;  ///< "out[b,h,i,c]"
+  std::int64_t keys = 0;      ///< of the longest batch member
+  std::string replay;         ///< full command line
   /// Largest absolute error of the output over that of the plain evaluation in the same dtype
   /// (properties/twin.hpp); 0: no error at all; NaN: not measured.
   double twin_ratio = std::numeric_limits<double>::quiet_NaN();
@@ -225,18 +236,13 @@ std::string undecided_reason(const LawRow& row);
 std::string render_check_text(const CheckReport& report);
 std::string render_check_markdown(const CheckReport& report);
 std::string render_check_junit(const CheckReport& report);
-std::string render_case_jsonl(const CaseResult& result);          ///< one line, no newline
-std::string render_environment_jsonl(const CheckReport& report);  ///< first line of run.jsonl
-std::string render_summary_jsonl(const CheckReport& report);      ///< last line of run.jsonl
-std::string render_violation_text(const Violation& violation);    ///< the two blocks of a failure
-std::string render_found_text(const CaseResult& found);           ///< the block before shrinking
-std::string render_shrunk_text(const Violation& violation);       ///< the block after shrinking
+std::string render_violation_text(const Violation& violation);  ///< the two blocks of a failure
+std::string render_found_text(const CaseResult& found);         ///< the block before shrinking
+std::string render_shrunk_text(const Violation& violation);     ///< the block after shrinking
 std::string render_accuracy_text(const AccuracyReport& report);
 std::string render_accuracy_markdown(const AccuracyReport& report);
 std::string render_accuracy_json(const AccuracyReport& report);
 std::string render_sweep_text(const SweepReport& report);
 std::string render_sweep_csv(const SweepReport& report);
-std::string render_sweep_point_jsonl(const SweepReport& report,
-                                     const SweepPoint& point);  ///< one line, no newline
 
 }  // namespace attest::reports

@@ -15,6 +15,10 @@ namespace attest::reports {
 /// One row a law; problem texts are cut to `problem_width` characters.
 Table law_table(const CheckReport& report, std::size_t problem_width);
 
+/// "out[b,h,i,c]"; an lse has a column only where it is maximum and sum, a gradient of sinks has
+/// only heads.
+std::string witness_element(const Witness& witness);
+
 /// The last line in two parts: "PASSED", and what follows it.
 std::string outcome_word(const CheckReport& report);
 std::string outcome_details(const CheckReport& report);

@@ -40,6 +40,7 @@ std::string undecided_reason(const LawRow& row) {
 
 std::string undecided_reason(const CheckReport& report) {
   if (any_violation(report)) return {};
+  if (!report.unfinished.empty()) return report.unfinished;
   if (report.interrupted) return "interrupted before every case was run";
   if (std::all_of(report.laws.begin(), report.laws.end(),
                   [](const LawRow& row) { return checked_cases(row) == 0; })) {

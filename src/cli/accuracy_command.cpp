@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstdio>
+#include <memory>
+#include <utility>
 
 #include "cli/accuracy_job.hpp"
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
-#include "cli/environment.hpp"
 #include "cli/inputs.hpp"
+#include "cli/run_output.hpp"
 #include "kernels/registry.hpp"
 #include "reference/oracle.hpp"
 
@@ -43,8 +45,8 @@ class Progress {
 };
 
 /// A short check of every law on the hard cases and on a few generated ones.
-Result<reports::CheckReport> short_check(const Kernel& kernel, const AccuracyOptions& options,
-                                         const tensors::TensorLibrary* library) {
+Status short_check(const Kernel& kernel, const AccuracyOptions& options,
+                   const tensors::TensorLibrary* library, RunStream& lines) {
   CheckRun run;
   run.kernel = &kernel;
   auto laws = select_laws({}, {});
@@ -58,8 +60,7 @@ Result<reports::CheckReport> short_check(const Kernel& kernel, const AccuracyOpt
   run.plan.limits = properties::limits_for(kernel, library);
   run.plan.jobs = resolve_jobs(options.jobs);
   run.bit_cases = kBitCases;
-  run.tier = "report";
-  return run_checks(run);
+  return run_checks(run, lines).status();
 }
 
 std::string oracle_text(const reference::OracleCounts& counts) {
@@ -69,56 +70,99 @@ std::string oracle_text(const reference::OracleCounts& counts) {
       counts.by_double_double, counts.audited, counts.by_mpfr, counts.contradictions);
 }
 
+/// What the kernels are run on; the folder is made only when all of it can be used.
+struct Job {
+  std::unique_ptr<tensors::TensorLibrary> library;
+  std::vector<const Kernel*> kernels;
+  std::vector<const properties::Law*> laws;  ///< of the short checks
+  std::filesystem::path folder;
+};
+
+Result<Job> plan_job(const AccuracyOptions& options) {
+  Job job;
+  auto library = open_tensors(options.tensors);
+  if (!library.ok()) return library.status();
+  if (library.value() == nullptr)
+    return invalid_argument("accuracy needs real tensors: --tensors DIR");
+  job.library = std::move(library).value();
+  auto kernels = select_kernels(options.kernels);
+  if (!kernels.ok()) return kernels.status();
+  job.kernels = std::move(kernels).value();
+  if (options.cases > 0) {
+    auto laws = select_laws({}, {});
+    if (!laws.ok()) return laws.status();
+    job.laws = std::move(laws).value();
+  }
+  auto folder = make_run_folder(options.out);
+  if (!folder.ok()) return folder.status();
+  job.folder = folder.value();
+  return job;
+}
+
+/// Every file of the report; the page is the last.
+Status write_reports(const std::filesystem::path& folder, const reports::RunHistory& history) {
+  const auto write = [&](const char* name, const std::string& text) {
+    Status status = write_file(folder / name, text);
+    if (status.ok()) fmt::print("wrote {}\n", (folder / name).string());
+    return status;
+  };
+  fmt::print("wrote {}\n", (folder / "run.jsonl").string());
+  if (Status status = write("report.md", render_run_markdown(history)); !status.ok()) return status;
+  if (Status status = write("accuracy.md", render_accuracy_table(history)); !status.ok())
+    return status;
+  if (Status status = write("accuracy.json", render_accuracy_json(accuracy_report(history.latest)));
+      !status.ok())
+    return status;
+  return write("report.html", render_run_html(history));
+}
+
 }  // namespace
 
 int accuracy_command(const AccuracyOptions& options) {
-  const auto library = open_tensors(options.tensors);
-  if (!library.ok()) return usage(library.status().message());
-  if (library.value() == nullptr) return usage("accuracy needs real tensors: --tensors DIR");
-  const auto kernels = select_kernels(options.kernels);
-  if (!kernels.ok()) return usage(kernels.status().message());
-  const auto folder = make_run_folder(options.out);
-  if (!folder.ok()) return usage(folder.status().message());
+  auto planned = plan_job(options);
+  if (!planned.ok()) return usage(planned.status().message());
+  const Job& job = planned.value();
+  reports::RunHeader header = run_header("accuracy", job.kernels, job.laws);
+  header.seed = kSeed;
+  header.tier = "report";
+  header.jobs = resolve_jobs(options.jobs);
+  auto opened = RunStream::open(job.folder, header);
+  if (!opened.ok()) return usage(opened.status().message());
+  RunStream& lines = opened.value();
 
   const auto begin = std::chrono::steady_clock::now();
   const Progress progress;
-  reports::AccuracyReport report;
-  report.environment = environment();
-  auto found = run_accuracy({kernels.value(), library.value().get(), resolve_jobs(options.jobs),
-                             [&](const std::string& name) { progress("tensor " + name); }});
-  if (!found.ok()) {
+  const Status judged = run_accuracy({job.kernels, job.library.get(), header.jobs,
+                                      [&](const std::string& name) { progress("tensor " + name); }},
+                                     lines);
+  if (!judged.ok()) {
     progress("");
-    usage(found.status().message());
-    return found.status().code() == StatusCode::undecided ? undecided : kernel_crashed;
+    usage(judged.message());
+    return judged.code() == StatusCode::undecided ? undecided : kernel_crashed;
   }
-  report.rows = std::move(found.value().rows);
-  report.measured = std::move(found.value().measured);
-  bool violated = false;
-  bool decided = true;
-  for (const reports::AccuracyRow& row : report.rows) violated = violated || row.violations > 0;
-  if (options.cases > 0) {
-    for (const Kernel* const kernel : kernels.value()) {
-      progress("laws of " + kernel->description().name);
-      auto check = short_check(*kernel, options, library.value().get());
-      if (!check.ok()) return usage(check.status().message());
-      const reports::RunOutcome outcome = reports::run_outcome(check.value());
-      violated = violated || outcome == reports::RunOutcome::violated;
-      decided = decided && outcome != reports::RunOutcome::undecided;
-      report.checks.push_back(std::move(check).value());
-    }
+  for (const Kernel* const kernel : job.kernels) {
+    if (options.cases == 0) break;
+    progress("laws of " + kernel->description().name);
+    if (Status status = short_check(*kernel, options, job.library.get(), lines); !status.ok())
+      return usage(status.message());
   }
   progress("");
-  report.oracle = oracle_text(reference::oracle_counts());
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  fmt::print("{}", render_accuracy_text(report));
-  for (const auto& [name, text] : {std::pair{"accuracy.md", render_accuracy_markdown(report)},
-                                   std::pair{"accuracy.json", render_accuracy_json(report)}}) {
-    if (Status status = write_file(folder.value() / name, text); !status.ok())
-      return usage(status.message());
-    fmt::print("wrote {}\n", (folder.value() / name).string());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const reports::RunHistory history = history_of(
+      lines.finish({false, seconds.count(), oracle_text(reference::oracle_counts()), {}}));
+  if (!lines.status().ok()) return usage(lines.status().message());
+  fmt::print("{}", render_accuracy_text(accuracy_report(history.latest)));
+  if (Status status = write_reports(job.folder, history); !status.ok())
+    return usage(status.message());
+  switch (reports::run_outcome(history.latest)) {
+    case reports::RunOutcome::violated:
+      return violation;
+    case reports::RunOutcome::undecided:
+      return undecided;
+    case reports::RunOutcome::passed:
+      break;
   }
-  if (violated) return violation;
-  return decided ? all_good : undecided;
+  return all_good;
 }
 
 }  // namespace attest::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/case_text.hpp"
 #include "cli/judged_variants.hpp"
 #include "cli/measurements.hpp"
 
@@ -93,7 +94,10 @@ reports::AccuracyRow to_row(Variant& variant, const std::string& tensor) {
   reports::AccuracyRow row;
   row.kernel = variant.kernel->description().name;
   row.tensor = tensor;
-  row.problem = minimal_text(properties::to_text(tiled_case(variant)));
+  const Case tiled = tiled_case(variant);
+  row.problem = minimal_text(properties::to_text(tiled));
+  row.keys = tiled.problem.seq_kv;
+  row.replay = replay_command_line(*variant.kernel, tiled, "bound.out", {});
   row.dtype = to_string(variant.on->problem.dtype);
   row.outputs = found.outputs + variant.on->problem.rows();
   row.violations = found.violations;
@@ -121,8 +125,7 @@ struct Worst {
 
 }  // namespace
 
-Result<AccuracyFindings> run_accuracy(const AccuracyJob& job) {
-  AccuracyFindings findings;
+Status run_accuracy(const AccuracyJob& job, RunStream& lines) {
   Worst worst;
   for (const tensors::RealAttention& source : job.library->all()) {
     if (job.progress) job.progress(source.name);
@@ -133,16 +136,17 @@ Result<AccuracyFindings> run_accuracy(const AccuracyJob& job) {
     if (!variants.ok()) return variants.status();
     if (Status status = judge_rows(cases.front(), variants.value(), job.jobs); !status.ok())
       return Status{status.code(), source.name + ": " + status.message()};
+    reports::Measurements measured;
     for (Variant& variant : variants.value()) {
       worst.take(variant);
-      findings.rows.push_back(to_row(variant, source.name));
-      const reports::AccuracyRow& row = findings.rows.back();
-      add_statistics(findings.measured.statistics,
-                     {row.kernel, row.dtype, "out", variant.found.errors});
+      const reports::AccuracyRow row = to_row(variant, source.name);
+      lines.add(row);
+      add_statistics(measured.statistics, {row.kernel, row.dtype, "out", variant.found.errors});
     }
+    lines.add(measured, {});
   }
-  if (worst.kernel != nullptr) findings.measured.heat_map = heat_map(*worst.kernel, worst.on);
-  return findings;
+  if (worst.kernel != nullptr) lines.add({{}, heat_map(*worst.kernel, worst.on), {}, {}}, {});
+  return {};
 }
 
 }  // namespace attest::cli

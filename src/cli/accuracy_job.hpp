@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attest/kernel.hpp"
-#include "reports/report.hpp"
+#include "cli/run_stream.hpp"
 #include "tensors/library.hpp"
 
 namespace attest::cli {
@@ -18,13 +18,9 @@ struct AccuracyJob {
   std::function<void(const std::string&)> progress;  ///< called with the tensor's name
 };
 
-struct AccuracyFindings {
-  std::vector<reports::AccuracyRow> rows;
-  reports::Measurements measured;  ///< statistics and the heat map of the worst row
-};
-
 /// One row a kernel, dtype, tensor and tiling. The f64 rows run on the same values, exactly
-/// converted. What a kernel does not declare is left out. Fails when a kernel returns an error.
-Result<AccuracyFindings> run_accuracy(const AccuracyJob& job);
+/// converted. What a kernel does not declare is left out. Rows, statistics, and in the end the heat
+/// map of the worst row go to `lines`, tensor by tensor. Fails when a kernel returns an error.
+Status run_accuracy(const AccuracyJob& job, RunStream& lines);
 
 }  // namespace attest::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -147,12 +148,45 @@ TEST_F(Accuracy, ANegativeNumberIsRefusedAndNotTakenAsNone) {
 }
 
 TEST_F(Accuracy, AReportThatCannotBeWrittenIsNamed) {
-  const Finished finished =
-      accuracy({"builtin:textbook", "--cases", "0"}, {.largest_file = 100, .standard_output = {}});
-  EXPECT_EQ(finished.exit_code, 2);
-  EXPECT_EQ(lines_of(finished.err).size(), 1U);
-  EXPECT_THAT(finished.err, AllOf(StartsWith("attest: "), HasSubstr("out/accuracy.md")));
-  EXPECT_FALSE(exists("out/accuracy.md"));
+  std::filesystem::create_directories(folder() / "out/accuracy.md");
+  for (const auto& [limit, file] : {std::pair{std::optional<rlim_t>{100}, "out/run.jsonl"},
+                                    std::pair{std::optional<rlim_t>{}, "out/accuracy.md"}}) {
+    const Finished finished = accuracy({"builtin:textbook", "--cases", "0"},
+                                       {.largest_file = limit, .standard_output = {}});
+    EXPECT_EQ(finished.exit_code, 2);
+    EXPECT_EQ(lines_of(finished.err).size(), 1U);
+    EXPECT_THAT(finished.err, AllOf(StartsWith("attest: "), HasSubstr(file)));
+  }
+}
+
+TEST_F(Accuracy, EndsByPrintingThePathOfThePageAndStreamsItsRows) {
+  const Finished finished = accuracy({"builtin:textbook", "builtin:scalar_tree", "--cases", "2"});
+  EXPECT_EQ(last_line(finished.out), "wrote out/report.html");
+  EXPECT_TRUE(exists("out/report.html"));
+  std::size_t rows = 0;
+  std::map<std::string, int> types;
+  for (const Json& line : json_lines(read("out/run.jsonl"))) {
+    ++types[line["type"]];
+    if (line["type"] != "accuracy") continue;
+    ++rows;
+    EXPECT_THAT(line["replay"].get<std::string>(), HasSubstr("vals=real:" + kTensor));
+  }
+  EXPECT_EQ(rows, report()["rows"].size());
+  EXPECT_EQ(types["check"], 2);
+  EXPECT_EQ(types["summary"], 1);
+  EXPECT_GE(types["statistics"], 2);
+  // The replay line of a row runs on its own.
+  const Json row = json_lines(read("out/run.jsonl"))[1];
+  ASSERT_EQ(row["type"], "accuracy");
+  Words words = shell_words(row["replay"].get<std::string>());
+  words.erase(words.begin());
+  words.insert(words.end(), {"--tensors", "real"});
+  EXPECT_EQ(run(words).exit_code, 0);
+  // Later the same reports come of it.
+  run({"report", "out", "-o", "again.md"});
+  EXPECT_TRUE(read("again.md") == read("out/report.md"));
+  run({"report", "out", "-o", "again.html"});
+  EXPECT_TRUE(read("again.html") == read("out/report.html"));
 }
 
 }  // namespace

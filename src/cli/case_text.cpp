@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
+#include <vector>
+
 namespace attest::cli {
 namespace {
 
@@ -51,6 +55,37 @@ std::string replay_command_line(const Kernel& kernel, const properties::Case& of
 std::string problem_text(const properties::Case& of) {
   const bool is_literal = of.values.kind == ValueRecipe::Kind::literal;
   return minimal_text({of.problem, of.tiling, is_literal ? ValueRecipe{} : of.values, {}});
+}
+
+std::string mask_word(const Mask& mask) {
+  std::string word;
+  const auto append = [&](bool present, std::string_view part) {
+    if (present) word += (word.empty() ? "" : "+") + std::string(part);
+  };
+  append(mask.causal.has_value(), "causal");
+  append(!mask.window.none(), "win");
+  append(mask.keep_first > 0, "keep");
+  append(mask.prefix.has_value(), "prefix");
+  append(mask.chunk.has_value(), "chunk");
+  append(mask.segments.has_value(), "doc");
+  append(mask.bits.has_value(), "bits");
+  append(mask.blocks.has_value(), "block");
+  append(mask.additive.has_value(), "add");
+  return word.empty() ? "none" : word;
+}
+
+std::string variant_word(const Problem& problem) {
+  constexpr std::array kOfMask{Feature::window,       Feature::keep_first, Feature::prefix,
+                               Feature::chunk,        Feature::segments,   Feature::block_mask,
+                               Feature::additive_mask};
+  std::vector<Feature> others = features_of(problem);
+  std::erase_if(others, [&](Feature feature) {
+    return std::find(kOfMask.begin(), kOfMask.end(), feature) != kOfMask.end();
+  });
+  const std::string mask = mask_word(problem.mask);
+  if (others.empty()) return mask == "none" ? "plain" : "mask " + mask;
+  if (others.size() > 1 || mask != "none") return "combined";
+  return std::string(to_string(others.front()));
 }
 
 std::string values_text(const properties::Case& of) {

@@ -20,6 +20,13 @@ std::string replay_command_line(const Kernel& kernel, const properties::Case& of
 /// The problem of a case, without the numbers of its tensors.
 std::string problem_text(const properties::Case& of);
 
+/// The parts of a mask in a word: "none", "causal", "causal+win".
+std::string mask_word(const Mask& mask);
+
+/// What a table of accuracy calls the problem: its mask where it has no other feature, the one
+/// feature of a problem without a mask, else "combined".
+std::string variant_word(const Problem& problem);
+
 /// Every tensor of the case in decimal and hex floats, one line a tensor.
 std::string values_text(const properties::Case& of);
 

@@ -2,15 +2,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/declares.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
+#include "cli/run_output.hpp"
 #include "cli/worst_store.hpp"
 
 namespace attest::cli {
@@ -35,10 +40,9 @@ Result<std::vector<Format>> parse_formats(const std::vector<std::string>& texts)
     const std::size_t equals = text.find('=');
     Format format{text.substr(0, equals),
                   equals == std::string::npos ? "" : text.substr(equals + 1)};
-    if (format.name != "text" && format.name != "jsonl" && format.name != "md" &&
-        format.name != "junit")
-      return invalid_argument("unknown format '" + format.name +
-                              "'; known: text, jsonl, md, junit, each also as NAME=FILE");
+    if (!reports::format_of_name(format.name))
+      return invalid_argument(fmt::format("unknown format '{}'; known: {}, each also as NAME=FILE",
+                                          format.name, reports::kFormatNames));
     if (equals != std::string::npos && format.file.empty())
       return invalid_argument("--format " + format.name + "= needs a file name");
     formats.push_back(std::move(format));
@@ -46,13 +50,36 @@ Result<std::vector<Format>> parse_formats(const std::vector<std::string>& texts)
   return formats;
 }
 
-Result<std::string> render(const std::string& format, const reports::CheckReport& report,
-                           const std::string& printed) {
-  if (format == "md") return render_check_markdown(report);
-  if (format == "junit") return render_check_junit(report);
-  if (format == "text") return printed + render_check_text(report);
-  std::ifstream stream(std::filesystem::path(report.out_directory) / "run.jsonl");
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+/// One run that has ended, as its reports need it.
+struct Ended {
+  reports::RunHistory history;
+  std::filesystem::path lines;  ///< run.jsonl
+  std::string printed;          ///< violations as they came
+};
+
+Status write_format(const Format& format, const Ended& run) {
+  const std::string file = format.file.empty() ? "-" : format.file;
+  if (format.name == "csv") return write_csv(file, {run.lines});
+  if (format.name == "text")
+    return write_text(file, run.printed + render_check_text(run.history.latest.checks.front()));
+  if (format.name == "jsonl") {
+    std::ifstream stream(run.lines, std::ios::binary);
+    return write_text(file, std::string(std::istreambuf_iterator<char>(stream), {}));
+  }
+  return write_text(file, render_run(*reports::format_of_name(format.name), run.history));
+}
+
+Result<reports::Shard> parse_shard(const std::string& text) {
+  reports::Shard shard;
+  if (text.empty()) return shard;
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, shard.index);
+  const bool slash = index.ec == std::errc{} && index.ptr != end && *index.ptr == '/';
+  const auto count = slash ? std::from_chars(index.ptr + 1, end, shard.count) : index;
+  if (!slash || count.ec != std::errc{} || count.ptr != end || shard.index < 1 ||
+      shard.count < shard.index || shard.count > 4096)
+    return invalid_argument("--shard takes I/N with 1 <= I <= N <= 4096, got '" + text + "'");
+  return shard;
 }
 
 /// The folder that was named, or the usual one if there is one; empty: none.
@@ -76,7 +103,6 @@ Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibr
   const auto tier = kTiers.find(options.tier);
   if (tier == kTiers.end())
     return invalid_argument("unknown tier '" + options.tier + "'; known: smoke, ci, nightly");
-  run.tier = options.tier;
   for (const std::string& line : options.problems) {
     auto given = parse_given(line, library);
     if (!given.ok()) return given.status();
@@ -105,8 +131,20 @@ Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibr
   run.bit_cases = only_given ? 0 : tier->second.bit_cases;
   run.plan.limits = properties::limits_for(*run.kernel, library);
   run.plan.jobs = resolve_jobs(options.jobs);
+  const auto shard = parse_shard(options.shard);
+  if (!shard.ok()) return shard.status();
+  run.plan.shard = {shard.value().index, shard.value().count};
   run.shrink_time = options.shrink_time;
   return run;
+}
+
+reports::RunHeader header_of(const CheckRun& run, const CheckOptions& options) {
+  reports::RunHeader header = run_header("check", {run.kernel}, run.plan.laws);
+  header.seed = run.plan.seed;
+  header.tier = options.tier;
+  header.jobs = run.plan.jobs;
+  header.shard = {static_cast<int>(run.plan.shard.index), static_cast<int>(run.plan.shard.count)};
+  return header;
 }
 
 int exit_code(const reports::CheckReport& report) {
@@ -141,6 +179,9 @@ int check_command(const CheckOptions& options) {
   const auto folder = make_run_folder(options.out);
   if (!folder.ok()) return usage(folder.status().message());
   run.out = folder.value();
+  const reports::RunHeader header = header_of(run, options);
+  auto lines = RunStream::open(run.out, header);
+  if (!lines.ok()) return usage(lines.status().message());
 
   const auto to_terminal = [&](const std::string& name) {
     return std::any_of(formats.value().begin(), formats.value().end(), [&](const Format& format) {
@@ -156,28 +197,28 @@ int check_command(const CheckOptions& options) {
   run.progress = isatty(STDERR_FILENO) != 0;
   run.print(fmt::format("attest {}  kernel {} {}  {} jobs  seed 0x{:X}  tier {}\ndeclares  {}\n\n",
                         ATTEST_VERSION, run.kernel->description().name,
-                        run.kernel->description().version, run.plan.jobs, run.plan.seed, run.tier,
-                        declares_text(*run.kernel)));
+                        run.kernel->description().version, run.plan.jobs, run.plan.seed,
+                        options.tier, declares_text(*run.kernel)));
   if (options.time > 0)
     run.plan.deadline = std::chrono::steady_clock::now() +
                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                             std::chrono::duration<double>(options.time));
   run.plan.stop = &watch_for_interruption();
 
-  const auto result = run_checks(run);
+  const auto result = run_checks(run, lines.value());
   if (!result.ok()) return usage(result.status().message());
   const reports::CheckReport& report = result.value();
-  if (Status status = write_file(run.out / "summary.md", render_check_markdown(report));
-      !status.ok())
-    return usage(status.message());
+  const Ended ended{history_of(lines.value().finish({report.interrupted, report.seconds, {}, {}})),
+                    run.out / "run.jsonl", printed};
+  if (!lines.value().status().ok()) return usage(lines.value().status().message());
+  for (const auto& [name, text] : {std::pair{"summary.md", render_run_markdown(ended.history)},
+                                   std::pair{"report.html", render_run_html(ended.history)}})
+    if (Status status = write_file(run.out / name, text); !status.ok())
+      return usage(status.message());
   if (text_to_terminal) fmt::print("{}", render_check_text(report));
   for (const Format& format : formats.value()) {
     if (format.name == "text" && format.file.empty()) continue;
-    const auto text = render(format.name, report, printed);
-    if (format.file.empty())
-      fmt::print("{}", text.value());
-    else if (Status status = write_file(format.file, text.value()); !status.ok())
-      return usage(status.message());
+    if (Status status = write_format(format, ended); !status.ok()) return usage(status.message());
   }
   return exit_code(report);
 }

@@ -83,7 +83,8 @@ TEST_F(CheckFormat, JunitCountsTheViolatedAndTheSkippedLaws) {
   for (const std::string kernel : {"mutant:causal_one_too_many", "builtin:textbook"}) {
     smoke(kernel, {"junit=a.xml"});
     const std::string xml = read("a.xml");
-    const Json summary = json_lines(read("out/run.jsonl")).back();
+    const std::vector<Json> lines = json_lines(read("out/run.jsonl"));
+    const Json& summary = lines.back();
     int violated = 0;
     int skipped = 0;
     for (const Json& law : summary["laws"]) {
@@ -98,9 +99,14 @@ TEST_F(CheckFormat, JunitCountsTheViolatedAndTheSkippedLaws) {
               std::vector<int>(static_cast<std::size_t>(laws), 1));
     EXPECT_EQ(sum(numbers(xml, "testsuite", "failures")), violated);
     EXPECT_EQ(sum(numbers(xml, "testsuite", "skipped")), skipped);
-    EXPECT_EQ(summary["violations"].size(), static_cast<std::size_t>(violated));
-    for (const Json& found : summary["violations"])
-      EXPECT_THAT(xml, HasSubstr("FAIL " + found["found"]["law"].get<std::string>()));
+    EXPECT_EQ(summary["violations"], violated);
+    int shrunk = 0;
+    for (const Json& line : lines) {
+      if (line["type"] != "violation") continue;
+      ++shrunk;
+      EXPECT_THAT(xml, HasSubstr("FAIL " + line["found"]["law"].get<std::string>()));
+    }
+    EXPECT_EQ(shrunk, violated);
   }
 }
 

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <optional>
+#include <string_view>
 
 #include "cli/case_store.hpp"
 #include "cli/case_text.hpp"
-#include "cli/declares.hpp"
-#include "cli/environment.hpp"
 #include "cli/measurements.hpp"
 #include "properties/shrink.hpp"
 
@@ -22,55 +20,46 @@ using properties::CheckedCase;
 
 class Session {
  public:
-  explicit Session(const CheckRun& run) : run_(run), measuring_(*run.kernel) {
-    report_.kernel = run.kernel->description().name;
-    report_.declares = declares_text(*run.kernel);
-    report_.seed = run.plan.seed;
-    report_.tier = run.tier;
-    report_.jobs = run.plan.jobs;
-    report_.environment = environment();
-    report_.out_directory = run.out.string();
-  }
-
-  Status open() {
-    if (run_.out.empty()) return {};
-    Result<LineFile> file = LineFile::create(run_.out / "run.jsonl");
-    if (!file.ok()) return file.status();
-    lines_.emplace(std::move(file).value());
-    return append(render_environment_jsonl(report_));
-  }
+  Session(const CheckRun& run, RunStream& lines)
+      : run_(run), lines_(lines), name_(run.kernel->description().name), measuring_(*run.kernel) {}
 
   AfterCase take(CheckedCase&& checked) {
     show_progress(checked);
     for (const std::string& name : properties::classes(checked.value))
       if (checked.seed != 0) ++class_counts_[name];
     if (checked.seed != 0) ++drawn_;
+    if (law_ != checked.law->name) lines_.add(measuring_.take_found(), name_);
+    law_ = checked.law->name;
+    ++laws_seen_[law_];
     const bool violated = is_violation(checked.verdict.outcome);
     reports::CaseResult result = to_result(checked.value, checked, checked.verdict);
-    count(result);
     measuring_.take(checked);
-    if (!append(render_case_jsonl(result)).ok()) lose(run_.out / "run.jsonl");
+    lines_.add(result);
     // A run whose results cannot be kept is not worth going on with.
-    if (!lost_.empty()) return AfterCase::stop_run;
+    if (lost()) return AfterCase::stop_run;
     if (!violated) return AfterCase::next;
     clear_progress();
     explain(std::move(result), checked);
-    return lost_.empty() ? AfterCase::leave_law : AfterCase::stop_run;
+    return lost() ? AfterCase::stop_run : AfterCase::leave_law;
   }
 
   Result<reports::CheckReport> finish(bool complete, double seconds) {
     clear_progress();
     // A time limit is a choice; but a law that it left without any case was not checked.
     const bool stopped = run_.plan.stop != nullptr && *run_.plan.stop;
-    report_.interrupted = !complete && (stopped || report_.laws.size() < run_.plan.laws.size());
     if (!stopped) measuring_.map_worst();
     if (complete && bit_cases() > 0) measuring_.count_bits(run_.plan, bit_cases());
-    report_.measured = measuring_.found();
-    report_.seconds = seconds;
-    report_.distribution = distribution();
-    if (lost_.empty() && !append(render_summary_jsonl(report_)).ok()) lose(run_.out / "run.jsonl");
+    lines_.add(measuring_.take_found(), name_);
+    reports::CheckReport end;
+    end.kernel = name_;
+    end.interrupted = !complete && (stopped || laws_seen_.size() < run_.plan.laws.size());
+    end.seconds = seconds;
+    end.distribution = distribution();
+    end.out_directory = run_.out.string();
+    lines_.end_check(end);
+    if (!lines_.status().ok()) return lines_.status();
     if (!lost_.empty()) return Status{StatusCode::io_error, "cannot write " + lost_.string()};
-    return std::move(report_);
+    return lines_.check_of(name_);
   }
 
  private:
@@ -83,59 +72,29 @@ class Session {
                : 0;
   }
 
-  Status append(const std::string& line) {
-    if (!lines_ || lines_->append(line)) return {};
-    return {StatusCode::io_error, "cannot write " + (run_.out / "run.jsonl").string()};
-  }
-
-  void lose(const std::filesystem::path& file) {
-    if (lost_.empty()) lost_ = file;
-  }
+  bool lost() const { return !lost_.empty() || !lines_.status().ok(); }
 
   reports::CaseResult to_result(const properties::Case& of, const CheckedCase& checked,
                                 const Verdict& verdict) const {
     reports::CaseResult result;
+    result.kernel = name_;
     result.law = checked.law->name;
     result.number = checked.number;
     // Literal values belong into the replay line; a problem is recognised by its shape.
     result.problem = problem_text(of);
+    result.dtype = to_string(of.problem.dtype);
+    result.mask = mask_word(of.problem.mask);
+    result.variant = variant_word(of.problem);
+    result.keys = of.problem.seq_kv;
     result.verdict = verdict;
+    if (verdict.statistics && verdict.statistics->measured() > 0)
+      result.ulp = verdict.statistics->largest;
     result.seconds = checked.seconds;
     result.seed = run_.plan.seed;
-    if (is_violation(verdict.outcome))
+    const bool skipped = verdict.outcome == Outcome::skipped;
+    if (is_violation(verdict.outcome) || (!skipped && of.values.kind != ValueRecipe::Kind::literal))
       result.replay = replay_command_line(*run_.kernel, of, checked.law->name, {});
     return result;
-  }
-
-  void count(const reports::CaseResult& result) {
-    if (report_.laws.empty() || report_.laws.back().law != result.law)
-      report_.laws.emplace_back().law = result.law;
-    reports::LawRow& row = report_.laws.back();
-    ++row.cases;
-    switch (result.verdict.outcome) {
-      case Outcome::ok:
-        ++row.ok;
-        break;
-      case Outcome::weak:
-        ++row.weak;
-        break;
-      case Outcome::unproven:
-        ++row.unproven;
-        break;
-      case Outcome::skipped:
-        ++row.skipped;
-        break;
-      case Outcome::fail:
-      case Outcome::flaky:
-      case Outcome::crash:
-        ++row.violations;
-        break;
-    }
-    row.values += result.verdict.values_compared;
-    row.beyond_probable += result.verdict.beyond_probable;
-    if (result.verdict.worst_ratio <= row.worst_ratio) return;
-    row.worst_ratio = result.verdict.worst_ratio;
-    row.worst_problem = result.problem;
   }
 
   void explain(reports::CaseResult found, const CheckedCase& checked) {
@@ -151,17 +110,17 @@ class Session {
     violation.shrink_finished = shrunk.finished;
     std::filesystem::path saved;
     if (!run_.out.empty()) {
-      const auto path =
-          save_case(run_.out / "cases", {report_.kernel, std::string(checked.law->name),
-                                         run_.plan.seed, shrunk.verdict, shrunk.smallest});
+      const auto path = save_case(
+          run_.out / "cases",
+          {name_, std::string(checked.law->name), run_.plan.seed, shrunk.verdict, shrunk.smallest});
       if (path.ok()) saved = path.value();
-      if (!path.ok()) lose(run_.out / "cases");
+      if (!path.ok()) lost_ = run_.out / "cases";
     }
     violation.saved = saved.string();
     violation.shrunk.replay =
         replay_command_line(*run_.kernel, shrunk.smallest, checked.law->name, saved);
     say(render_shrunk_text(violation) + "\n");
-    report_.violations.push_back(std::move(violation));
+    lines_.add(std::move(violation));
   }
 
   void say(const std::string& text) const {
@@ -188,19 +147,20 @@ class Session {
   }
 
   const CheckRun& run_;
-  reports::CheckReport report_;
+  RunStream& lines_;
+  std::string name_;
   Measuring measuring_;
-  std::optional<LineFile> lines_;
+  std::string_view law_;  ///< whose cases come now
+  std::map<std::string_view, std::int64_t> laws_seen_;
   std::map<std::string, std::int64_t> class_counts_;
   std::int64_t drawn_ = 0;
-  std::filesystem::path lost_;  ///< the first file that could not be written
+  std::filesystem::path lost_;  ///< a file of a case that could not be written
 };
 
 }  // namespace
 
-Result<reports::CheckReport> run_checks(const CheckRun& run) {
-  Session session(run);
-  if (Status status = session.open(); !status.ok()) return status;
+Result<reports::CheckReport> run_checks(const CheckRun& run, RunStream& lines) {
+  Session session(run, lines);
   const auto begin = std::chrono::steady_clock::now();
   const bool complete = properties::run_check(*run.kernel, run.plan, [&](CheckedCase&& checked) {
     return session.take(std::move(checked));

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "cli/file_output.hpp"
+#include "cli/run_stream.hpp"
 #include "properties/check.hpp"
 #include "reports/report.hpp"
 
@@ -15,15 +15,15 @@ namespace attest::cli {
 struct CheckRun {
   const Kernel* kernel = nullptr;
   properties::CheckPlan plan;
-  std::string tier;
   double shrink_time = 10;    ///< seconds a violation; 0: no shrinking
   Index bit_cases = 0;        ///< a dtype, for bit equality, if contract.repeat_bits is checked
-  std::filesystem::path out;  ///< folder for run.jsonl and cases; empty: write nothing
+  std::filesystem::path out;  ///< folder for cases; empty: none are saved
   bool progress = false;      ///< a line on stderr that is rewritten
   std::function<void(const std::string&)> print;  ///< text for the person, as it comes
 };
 
-/// The report; fails only when the folder cannot be written.
-Result<reports::CheckReport> run_checks(const CheckRun& run);
+/// Every line goes to `lines`, up to the one that ends this check. The report is that of the
+/// kernel there. Fails only when a file cannot be written.
+Result<reports::CheckReport> run_checks(const CheckRun& run, RunStream& lines);
 
 }  // namespace attest::cli

@@ -39,6 +39,7 @@ struct CheckOptions {
   std::vector<std::string> formats;
   std::vector<std::string> tensors;
   std::string worst;  ///< folder of stored worst cases; empty: kWorstFolder if it exists
+  std::string shard;  ///< "2/3"; empty: all cases
 };
 
 struct ReplayOptions {
@@ -59,6 +60,20 @@ struct AccuracyOptions {
   std::string out = "reports/out";
   int jobs = 0;
   std::int64_t cases = 20;  ///< generated cases a law of the short check; 0: none
+};
+
+struct ReportOptions {
+  std::vector<std::string> runs;  ///< files run.jsonl, or their folders
+  std::string out = "-";          ///< a file, or "-" for standard output
+  std::string format;             ///< empty: by the ending of `out`; text for "-"
+  bool comment = false;           ///< Markdown that fits into a comment
+};
+
+struct CompareOptions {
+  std::string old_run;
+  std::string new_run;
+  std::string gate;  ///< empty: only the table
+  bool allow_other_kernel = false;
 };
 
 struct BoundOptions {
@@ -129,6 +144,8 @@ int shrink_command(const ShrinkOptions& options);
 int list_command(const std::string& what);
 int doctor_command();
 int accuracy_command(const AccuracyOptions& options);
+int report_command(const ReportOptions& options);
+int compare_command(const CompareOptions& options);
 int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
 int fuzz_command(const FuzzOptions& options);

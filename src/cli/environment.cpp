@@ -5,12 +5,17 @@
 #include <unistd.h>
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <cctype>
 #include <cfenv>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <thread>
 
+#include "cli/case_text.hpp"
 #include "cli/git_id.hpp"
+#include "hwy/base.h"
 #include "reference/oracle.hpp"
 
 namespace attest::cli {
@@ -46,6 +51,14 @@ std::string compiler() {
 #endif
 }
 
+std::string standard_library() {
+#ifdef _GLIBCXX_RELEASE
+  return fmt::format("libstdc++ {}", _GLIBCXX_RELEASE);
+#else
+  return "unknown";
+#endif
+}
+
 std::string rounding_mode() {
   switch (std::fegetround()) {
     case FE_TONEAREST:
@@ -78,11 +91,30 @@ std::string host() {
 
 }  // namespace
 
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string line;
+  std::string word;
+  for (bool first = true; std::getline(file, word, '\0'); first = false) {
+    if (first) {
+      line = std::filesystem::path(word).filename().string();
+      continue;
+    }
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+             std::string_view("-_=+:,./@%").find(c) != std::string_view::npos;
+    });
+    line += ' ' + (plain ? word : shell_quoted(word));
+  }
+  return line;
+}
+
 reports::Environment environment() {
   reports::Environment entries{{"attest", ATTEST_VERSION},
                                {"commit", ATTEST_GIT_ID},
                                {"build", ATTEST_BUILD_TYPE},
                                {"compiler", compiler()},
+                               {"flags", ATTEST_BUILD_FLAGS},
                                {"contraction", "off"},
                                {"host", host()},
                                {"processor", processor_field("model name")},
@@ -92,6 +124,13 @@ reports::Environment environment() {
                                {"subnormals", subnormal_state()},
                                {"eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION,
                                                      EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}};
+  entries.emplace_back("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+                                          FMT_VERSION % 100));
+  entries.emplace_back("highway", fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH));
+  entries.emplace_back("nlohmann-json",
+                       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
+                                   NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH));
+  entries.emplace_back("c++ library", standard_library());
   for (auto& entry : reference::oracle_versions()) entries.push_back(std::move(entry));
   return entries;
 }

@@ -30,28 +30,32 @@ fs::path fresh_run_path() {
 }  // namespace
 
 Status write_file(const fs::path& path, std::string_view content) {
+  PartialFile file(path);
+  file.append(content);
+  return file.finish();
+}
+
+PartialFile::PartialFile(fs::path path) : path_(std::move(path)), written_(path_) {
   std::error_code ignored;
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
-    // A pipe or a device is written to, not replaced.
-    std::ofstream stream(path, std::ios::binary);
-    stream << content << std::flush;
-    return stream ? Status{} : cannot("write", path);
-  }
-  const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
+  if (!fs::exists(path_, ignored) || fs::is_regular_file(path_, ignored))
+    written_ += ".tmp" + std::to_string(::getpid());
+  stream_.open(written_, std::ios::binary);
+}
+
+PartialFile::~PartialFile() {
+  std::error_code ignored;
+  if (written_ != path_) fs::remove(written_, ignored);
+}
+
+Status PartialFile::finish() {
+  stream_ << std::flush;
+  const bool whole = static_cast<bool>(stream_);
+  stream_.close();
+  if (!whole) return cannot("write", path_);
+  if (written_ == path_) return {};
   std::error_code error;
-  {
-    std::ofstream stream(temporary, std::ios::binary);
-    stream << content << std::flush;
-    if (!stream) {
-      stream.close();
-      fs::remove(temporary, error);
-      return cannot("write", path);
-    }
-  }
-  fs::rename(temporary, path, error);
-  if (!error) return {};
-  fs::remove(temporary, error);
-  return cannot("write", path);
+  fs::rename(written_, path_, error);
+  return error ? cannot("write", path_) : Status{};
 }
 
 Result<fs::path> make_run_folder(const std::string& wanted) {

@@ -14,6 +14,23 @@ namespace attest::cli {
 /// Writes a temporary file beside `path`, then renames it; nothing is left behind on failure.
 Status write_file(const std::filesystem::path& path, std::string_view content);
 
+/// The same in pieces. A file that is not finished is removed.
+class PartialFile {
+ public:
+  explicit PartialFile(std::filesystem::path path);
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+  ~PartialFile();
+
+  void append(std::string_view content) { stream_ << content; }
+  Status finish();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path written_;  ///< what is written to: a pipe or a device is not replaced
+  std::ofstream stream_;
+};
+
 /// Creates the folder of a run: `wanted`, or attest-out/TIME (UTC) with a link `latest` beside it.
 Result<std::filesystem::path> make_run_folder(const std::string& wanted);
 

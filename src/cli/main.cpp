@@ -40,10 +40,13 @@ void add_check(CLI::App& app, CheckOptions& options) {
   check->add_option("--out", options.out, "folder of this run (attest-out/TIME)");
   check->add_option(
       "--format", options.formats,
-      "text, jsonl, md or junit, to standard output or as NAME=FILE; may be repeated");
+      "text, jsonl, md, accuracy, json, junit, sarif, csv or html, to standard output or as "
+      "NAME=FILE; may be repeated");
   check->add_option("--worst", options.worst,
                     "folder of stored worst cases, which run first (" + std::string(kWorstFolder) +
                         " if it exists)");
+  check->add_option("--shard", options.shard,
+                    "only part I of N of the cases, as I/N; attest report merges the parts");
   check->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }
@@ -73,11 +76,34 @@ void add_accuracy(CLI::App& app, AccuracyOptions& options) {
   accuracy->add_option("KERNEL", options.kernels, "kernels; every built-in one if none is named");
   accuracy->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
-  accuracy->add_option("--out", options.out, "folder for accuracy.md and accuracy.json");
+  accuracy->add_option("--out", options.out, "folder for the report and run.jsonl");
   accuracy->add_option("--cases", options.cases, "generated cases a law beside the tensors")
       ->check(CLI::NonNegativeNumber);
   accuracy->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
       ->check(CLI::Range(0, 1024));
+}
+
+void add_report(CLI::App& app, ReportOptions& options) {
+  CLI::App* const report = app.add_subcommand(
+      "report", "a report of runs: of shards of one run, or of a run and the earlier ones");
+  report->add_option("RUN", options.runs, "run.jsonl, or the folder of a run")->required();
+  report->add_option("-o,--output", options.out,
+                     "file whose ending says the format (.html .md .json .jsonl .xml .sarif .csv "
+                     ".txt), or - for standard output");
+  report->add_option("--format", options.format,
+                     "text, md, accuracy, json, jsonl, junit, sarif, csv or html");
+  report->add_flag("--comment", options.comment, "Markdown that fits into a comment of GitHub");
+}
+
+void add_compare(CLI::App& app, CompareOptions& options) {
+  CLI::App* const compare =
+      app.add_subcommand("compare", "two runs side by side; a gate for what may become worse");
+  compare->add_option("OLD", options.old_run, "run.jsonl, or the folder of a run")->required();
+  compare->add_option("NEW", options.new_run, "the same")->required();
+  compare->add_option("--gate", options.gate,
+                      "rule such as 'ratio<=1.25 & new_fail==0 & rms<=1.1 & power>=0.99'");
+  compare->add_flag("--allow-other-kernel", options.allow_other_kernel,
+                    "the runs may be of kernels with different names");
 }
 
 void add_bound(CLI::App& app, BoundOptions& options) {
@@ -116,7 +142,8 @@ void add_sweep(CLI::App& app, SweepOptions& options) {
   sweep->add_option("--seed", options.seed, "seed of the values, instead of the line's");
   sweep->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
       ->check(CLI::Range(0, 1024));
-  sweep->add_option("--out", options.out, "folder for sweep.jsonl and sweep.csv (attest-out/TIME)");
+  sweep->add_option("--out", options.out,
+                    "folder for run.jsonl, sweep.csv and the page (attest-out/TIME)");
   sweep->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }
@@ -225,6 +252,8 @@ int main(int argc, char** argv) {
   ReplayOptions replay;
   ShrinkOptions shrink;
   AccuracyOptions accuracy;
+  ReportOptions report;
+  CompareOptions compare;
   BoundOptions bound;
   WorldOptions world;
   FuzzOptions fuzz;
@@ -236,6 +265,8 @@ int main(int argc, char** argv) {
   add_replay(app, replay);
   add_shrink(app, shrink);
   add_accuracy(app, accuracy);
+  add_report(app, report);
+  add_compare(app, compare);
   add_bound(app, bound);
   add_world(app, world);
   add_fuzz(app, fuzz);
@@ -265,6 +296,8 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("replay")) return replay_command(replay);
     if (app.got_subcommand("shrink")) return shrink_command(shrink);
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
+    if (app.got_subcommand("report")) return report_command(report);
+    if (app.got_subcommand("compare")) return compare_command(compare);
     if (app.got_subcommand("bound")) return bound_command(bound);
     if (app.got_subcommand("world")) return world_command(world);
     if (app.got_subcommand("fuzz")) return fuzz_command(fuzz);

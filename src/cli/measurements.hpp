@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "properties/check.hpp"
@@ -37,7 +38,8 @@ class Measuring {
   void map_worst();
   /// Runs `cases` drawn cases a dtype in several ways.
   void count_bits(const properties::CheckPlan& plan, Index cases);
-  const reports::Measurements& found() const { return found_; }
+  /// What was found since the last such call.
+  reports::Measurements take_found() { return std::exchange(found_, {}); }
 
  private:
   /// A violation of bound.out outranks one of another law about out, and that the largest ratio.

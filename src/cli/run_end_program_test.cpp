@@ -133,9 +133,9 @@ TEST_F(RunEnd, ARunThatCannotWriteItsLinesStopsAndSaysWhichFile) {
 }
 
 TEST_F(RunEnd, AViolationThatCannotBeSavedIsStillPrinted) {
+  write("out/cases", "a file where the folder should be");
   const Finished finished =
-      run({"check", "mutant:forgets_the_scale", "--only", "bound.lse", "--out", "out"},
-          {.largest_file = 1500, .standard_output = {}});
+      run({"check", "mutant:forgets_the_scale", "--only", "bound.lse", "--out", "out"});
   expect_cannot_write(finished, "out/");
   EXPECT_THAT(finished.out, AllOf(HasSubstr("FAIL bound.lse"), HasSubstr("\nreplay ")));
 }

@@ -6,9 +6,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/environment.hpp"
-#include "cli/file_output.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
+#include "cli/run_output.hpp"
+#include "cli/run_stream.hpp"
 #include "cli/sweep_job.hpp"
 
 namespace attest::cli {
@@ -80,7 +81,10 @@ int sweep_command(const SweepOptions& options) {
   if (!problems.ok()) return usage(problems.status().message());
   const auto folder = make_run_folder(options.out);
   if (!folder.ok()) return usage(folder.status().message());
-  auto lines = LineFile::create(folder.value() / "sweep.jsonl");
+  reports::RunHeader header = run_header("sweep", {job.kernel}, {});
+  header.seed = job.base.values.seed;
+  header.jobs = job.jobs;
+  auto lines = RunStream::open(folder.value(), header);
   if (!lines.ok()) return usage(lines.status().message());
   job.stop = &watch_for_interruption();
 
@@ -102,13 +106,19 @@ int sweep_command(const SweepOptions& options) {
     report.interrupted = !point.value();
     if (report.interrupted) break;
     report.points.push_back(*point.value());
-    if (!lines.value().append(render_sweep_point_jsonl(report, report.points.back())))
-      return usage("cannot write " + (folder.value() / "sweep.jsonl").string());
+    lines.value().add(report, report.points.back());
+    if (!lines.value().status().ok()) return usage(lines.value().status().message());
   }
   show_progress("");
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const reports::RunHistory history =
+      history_of(lines.value().finish({report.interrupted, report.seconds, {}, {}}));
+  if (!lines.value().status().ok()) return usage(lines.value().status().message());
   fmt::print("{}", render_sweep_text(report));
   if (Status status = write_file(folder.value() / "sweep.csv", render_sweep_csv(report));
+      !status.ok())
+    return usage(status.message());
+  if (Status status = write_file(folder.value() / "report.html", render_run_html(history));
       !status.ok())
     return usage(status.message());
   fmt::print("wrote {}\n", folder.value().string());

@@ -66,7 +66,13 @@ class Sweep : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
   }
-  std::string written() const { return read("out/sweep.jsonl"); }
+  /// The lines of run.jsonl that are points.
+  std::string written() const {
+    std::string points;
+    for (const std::string& line : lines_of(read("out/run.jsonl")))
+      if (line.starts_with("{\"type\":\"sweep\"")) points += line + '\n';
+    return points;
+  }
   std::vector<Json> points() const { return json_lines(written()); }
 };
 

@@ -33,7 +33,8 @@ inline Json without_times(const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (json.is_array())
       kept.push_back(without_times(value));
-    else if (key != "seconds" && key != "jobs" && key != "out_directory" && key != "saved")
+    else if (key != "seconds" && key != "jobs" && key != "out_directory" && key != "saved" &&
+             key != "started" && key != "command")
       kept[key] = without_times(value);
   }
   return kept;
