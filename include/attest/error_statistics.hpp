@@ -3,10 +3,10 @@
 //
 // The ULP is the spacing of the numbers of the output's dtype at the exact value (ulp_at in
 // attest/ulp.hpp): below the normal range it is the spacing of the subnormals. `exact` is the
-// middle of the enclosure. An exact value of 0 has no last place: an output that hits it counts as
-// correctly rounded, one that misses it is in `missed_zero` and in no sum. An output that is NaN or
-// infinite, though the exact value is neither, is in `not_finite` and in no sum. Nothing is
-// dropped: count = histogram + missed_zero + not_finite.
+// middle of the enclosure; an output inside of it has error 0. An exact value of 0 has no last
+// place: an output that hits it counts as correctly rounded, one that misses it is in `missed_zero`
+// and in no sum. An output that is NaN or infinite, though the exact value is neither, is in
+// `not_finite` and in no sum. Nothing is dropped: count = histogram + missed_zero + not_finite.
 //
 // Element errors are no independent samples: the columns of a row share its weights, and the rows
 // of a head share keys and values. Hence the interval of the bias does not come from `sum` and
@@ -58,7 +58,7 @@ struct ErrorStatistics {
   std::int64_t subnormal = 0;    ///< of those in the histogram: exact value below the normal range
   double sum = 0;                ///< of the signed errors got - exact, in ULP
   double sum_squares = 0;
-  double largest = 0;  ///< |error|
+  double largest = 0;  ///< |error|, in ULP
   /// Mean of got - exact in ULP of the row: see above. Its interval is the bias.
   SampleMeans bias;
   /// The same of errors away from 0: (got - exact) * sign(exact). Truncation shows here, where the

@@ -37,7 +37,7 @@ double SampleMeans::half_width() const {
 int ErrorStatistics::bin_of(double error) {
   const double size = std::abs(error);
   if (size <= 0.5) return 1;
-  if (!(size < upper_edge(kBins - 2))) return kBins - 1;
+  if (!(size <= upper_edge(kBins - 2))) return kBins - 1;
   // 2^(e-1) < size <= 2^e; size = f 2^exponent with f in [0.5, 1).
   int exponent = 0;
   const double fraction = std::frexp(size, &exponent);
