@@ -1,6 +1,7 @@
 #include "cli/environment.hpp"
 
 #include <fmt/core.h>
+#include <hwy/highway.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -11,11 +12,11 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/case_text.hpp"
 #include "cli/git_id.hpp"
-#include "hwy/base.h"
 #include "reference/oracle.hpp"
 
 namespace attest::cli {
