@@ -111,6 +111,7 @@ std::string outcome_details(const CheckReport& report) {
   append_if_some(text, total(report.laws, &LawRow::skipped), "skipped");
   const bool said = !undecided_reason(report).empty();
   if (report.interrupted && !said) text += "  interrupted";
+  if (!report.unfinished.empty() && !said) text += "  unfinished";
   text += fmt::format("  {}  {}  seed {}", seconds_text(report.seconds),
                       count_text(report.jobs, "job"), seed_text(report.seed));
   if (!report.out_directory.empty()) text += "  " + report.out_directory;

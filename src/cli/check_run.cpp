@@ -15,6 +15,9 @@
 namespace attest::cli {
 namespace {
 
+/// Longer replay lines of literal cases are kept for violations only.
+constexpr std::size_t kLiteralReplay = 1024;
+
 using properties::AfterCase;
 using properties::CheckedCase;
 
@@ -91,9 +94,11 @@ class Session {
       result.ulp = verdict.statistics->largest;
     result.seconds = checked.seconds;
     result.seed = run_.plan.seed;
-    const bool skipped = verdict.outcome == Outcome::skipped;
-    if (is_violation(verdict.outcome) || (!skipped && of.values.kind != ValueRecipe::Kind::literal))
-      result.replay = replay_command_line(*run_.kernel, of, checked.law->name, {});
+    if (verdict.outcome == Outcome::skipped) return result;
+    result.replay = replay_command_line(*run_.kernel, of, checked.law->name, {});
+    const bool literal = of.values.kind == ValueRecipe::Kind::literal;
+    if (literal && !is_violation(verdict.outcome) && result.replay.size() > kLiteralReplay)
+      result.replay.clear();
     return result;
   }
 
