@@ -71,7 +71,7 @@ class Tasks {
   bool in_shard(const Law& law, Index number) const {
     const auto count = static_cast<std::uint64_t>(plan_.shard.count);
     if (count == 1) return true;
-    const std::uint64_t hash = mixed_seed(hash_of(law.name), static_cast<std::uint64_t>(number), 0);
+    const std::uint64_t hash = mixed_seed(fnv1a(law.name), static_cast<std::uint64_t>(number), 0);
     return hash % count == static_cast<std::uint64_t>(plan_.shard.index - 1);
   }
 
