@@ -63,7 +63,7 @@ Result<std::vector<std::pair<SweepValue, ProblemText>>> sweep_problems(const Swe
     for (const SweepValue& value : job.range.values) {
       auto made = with_value(base, job.range.over, value);
       if (!made.ok()) return made.status();
-      if (properties::too_large(made.value().problem))
+      if (!properties::check_size(made.value().problem).ok())
         return invalid_argument(fmt::format("{}={} makes tensors that are too large to check",
                                             to_string(job.range.over), value.text));
       problems.emplace_back(value, std::move(made).value());
