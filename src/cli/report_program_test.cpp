@@ -85,8 +85,9 @@ TEST_F(ReportProgram, EveryCaseLineHasWhatAReportNeeds) {
     for (const char* name : {"dtype", "mask", "variant"}) EXPECT_NE(line[name], "") << line;
     EXPECT_GE(line["keys"], 0);
     if (line["problem"].get<std::string>().find("vals=lit") == std::string::npos &&
-        line["outcome"] == "fail")
+        line["outcome"] == "fail") {
       EXPECT_THAT(line["replay"].get<std::string>(), StartsWith("attest replay mutant:"));
+    }
   }
   EXPECT_THAT(types, testing::IsSupersetOf({"environment", "case", "violation", "statistics",
                                             "power", "check", "summary"}));
