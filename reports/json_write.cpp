@@ -200,26 +200,30 @@ Json power_json(const PowerCount& row) {
 }
 
 Json sweep_point_json(const SweepPoint& point) {
+  Json json = {{"x", point.x},
+               {"number", json_number(point.number)},
+               {"dtype", point.dtype},
+               {"problem", point.problem}};
+  if (!point.reason.empty()) {
+    json["reason"] = point.reason;
+    return json;
+  }
   const double half = point.bias.half_width();
-  return {{"x", point.x},
-          {"number", json_number(point.number)},
-          {"dtype", point.dtype},
-          {"problem", point.problem},
-          {"outputs", point.outputs},
-          {"max_error", json_number(point.max_error)},
-          {"rms_error", json_number(point.rms_error)},
-          {"bias", json_number(point.bias.mean())},
-          {"bias_low", json_number(point.bias.mean() - half)},
-          {"bias_high", json_number(point.bias.mean() + half)},
-          {"bias_samples", means_json(point.bias)},
-          {"ulp_max", json_number(point.ulp_max)},
-          {"ratio", json_number(point.ratio)},
-          {"twin_ratio", json_number(point.twin_ratio)},
-          {"violations", point.violations},
-          {"worst_element", point.worst_element},
-          {"replay", point.replay},
-          {"reason", point.reason},
-          {"errors", errors_json(point.errors)}};
+  json.update({{"outputs", point.outputs},
+               {"max_error", json_number(point.max_error)},
+               {"rms_error", json_number(point.rms_error)},
+               {"bias", json_number(point.bias.mean())},
+               {"bias_low", json_number(point.bias.mean() - half)},
+               {"bias_high", json_number(point.bias.mean() + half)},
+               {"bias_samples", means_json(point.bias)},
+               {"ulp_max", json_number(point.ulp_max)},
+               {"ratio", json_number(point.ratio)},
+               {"twin_ratio", json_number(point.twin_ratio)},
+               {"violations", point.violations},
+               {"worst_element", point.worst_element},
+               {"replay", point.replay},
+               {"errors", errors_json(point.errors)}});
+  return json;
 }
 
 void add_results(Json& json, const CheckReport& report) {

@@ -248,7 +248,8 @@ void RunBuilder::end_unfinished() {
     const bool of_this = place_of(current_.kernels, check.kernel) < current_.kernels.size();
     const bool ended =
         std::find(ended_checks_.begin(), ended_checks_.end(), check.kernel) != ended_checks_.end();
-    if (of_this && !ended) check.unfinished = kNoLastLine;
+    // A check that is the run is not done before the run is.
+    if (of_this && (!ended || current_.kind == "check")) check.unfinished = kNoLastLine;
   }
 }
 

@@ -84,9 +84,10 @@ TEST_F(ReportProgram, EveryCaseLineHasWhatAReportNeeds) {
     EXPECT_EQ(line["kernel"], "mutant:causal_one_too_many");
     for (const char* name : {"dtype", "mask", "variant"}) EXPECT_NE(line[name], "") << line;
     EXPECT_GE(line["keys"], 0);
-    if (line["problem"].get<std::string>().find("vals=lit") == std::string::npos &&
-        line["outcome"] == "fail") {
-      EXPECT_THAT(line["replay"].get<std::string>(), StartsWith("attest replay mutant:"));
+    if (line["outcome"] != "skipped" && line["problem"].get<std::string>().size() < 200) {
+      EXPECT_THAT(line.value("replay", "attest replay mutant:"),
+                  StartsWith("attest replay mutant:"));
+      EXPECT_TRUE(line.contains("replay") || line["outcome"] != "fail");
     }
   }
   EXPECT_THAT(types, testing::IsSupersetOf({"environment", "case", "violation", "statistics",
