@@ -186,6 +186,33 @@ void plainer_values(const Case& from, Candidates& candidates) {
   }
 }
 
+/// Until no simpler case violates the law, or `spent` says that it is enough.
+Shrunk descend(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
+               const std::function<bool(const Shrunk&)>& spent) {
+  Shrunk shrunk{from, verdict};
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    const Case start = shrunk.smallest;
+    visit_simpler_cases(start, [&](Case&& candidate) {
+      if (spent(shrunk)) {
+        shrunk.finished = false;
+        return true;
+      }
+      ++shrunk.tried;
+      Verdict smaller = check_once(kernel, law, candidate);
+      if (!is_violation(smaller.outcome)) return false;
+      ++shrunk.kept;
+      shrunk.smallest = std::move(candidate);
+      shrunk.verdict = std::move(smaller);
+      moved = true;
+      return true;
+    });
+  }
+  if (shrunk.kept > 0) shrunk.verdict = check_case(kernel, law, shrunk.smallest);
+  return shrunk;
+}
+
 }  // namespace
 
 Complexity complexity(const Case& of) {
@@ -221,30 +248,16 @@ void visit_simpler_cases(const Case& from, const std::function<bool(Case&&)>& vi
 
 Shrunk shrink(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
               double seconds) {
+  if (seconds <= 0) return {from, verdict};
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-  Shrunk shrunk{from, verdict, 0, 0, true};
-  bool moved = seconds > 0;
-  while (moved) {
-    moved = false;
-    const Case start = shrunk.smallest;
-    visit_simpler_cases(start, [&](Case&& candidate) {
-      if (Clock::now() >= end) {
-        shrunk.finished = false;
-        return true;
-      }
-      ++shrunk.tried;
-      Verdict smaller = check_once(kernel, law, candidate);
-      if (!is_violation(smaller.outcome)) return false;
-      ++shrunk.kept;
-      shrunk.smallest = std::move(candidate);
-      shrunk.verdict = std::move(smaller);
-      moved = true;
-      return true;
-    });
-  }
-  if (shrunk.kept > 0) shrunk.verdict = check_case(kernel, law, shrunk.smallest);
-  return shrunk;
+  return descend(kernel, law, from, verdict, [&](const Shrunk&) { return Clock::now() >= end; });
+}
+
+Shrunk shrink_within(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
+                     int tries) {
+  return descend(kernel, law, from, verdict,
+                 [&](const Shrunk& shrunk) { return shrunk.tried >= tries; });
 }
 
 }  // namespace attest::properties

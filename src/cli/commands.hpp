@@ -93,6 +93,16 @@ struct FuzzOptions {
   int jobs = 0;
 };
 
+struct SelftestOptions {
+  std::string tier = "ci";
+  std::string seed = "0x5EED1A77";
+  std::vector<std::string> only;  ///< planted bugs, as globs; empty: all, and the correct kernels
+  std::string json;               ///< file for the whole matrix
+  bool laws = false;              ///< print what each law is worth
+  std::int64_t runs = 0;          ///< instead: correct kernels alone, in this many runs
+  int jobs = 0;
+};
+
 struct BenchOptions {
   std::string filter;  ///< of workloads; empty: all
   std::vector<std::string> kernels;
@@ -116,6 +126,7 @@ int accuracy_command(const AccuracyOptions& options);
 int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
 int fuzz_command(const FuzzOptions& options);
+int selftest_command(const SelftestOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);
 

@@ -144,6 +144,28 @@ void add_fuzz(CLI::App& app, FuzzOptions& options) {
       ->check(CLI::Range(0, 1024));
 }
 
+void add_selftest(CLI::App& app, SelftestOptions& options) {
+  CLI::App* const selftest = app.add_subcommand(
+      "selftest", "planted bugs: which law finds which, and is any correct kernel accused");
+  selftest
+      ->add_option(
+          "--tier", options.tier,
+          "smoke (each bug and its law), ci (20 cases of every other law) or nightly (200)")
+      ->envname("ATTEST_TIER");
+  selftest->add_option("--seed", options.seed, "number or 'random'")->envname("ATTEST_SEED");
+  CLI::Option* const only =
+      selftest->add_option("--only", options.only, "planted bugs, as globs")->delimiter(',');
+  selftest->add_option("--json", options.json, "file for the whole matrix, law by law");
+  selftest->add_flag("--laws", options.laws, "print which bugs each law kills, and which only it");
+  selftest
+      ->add_option("--alarms", options.runs,
+                   "instead: correct kernels alone, in this many runs with other seeds")
+      ->check(CLI::Range(1, 1000))
+      ->excludes(only);
+  selftest->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core; they change no result")
+      ->check(CLI::Range(0, 1024));
+}
+
 void add_exhaustive(CLI::App& bench, ExhaustiveOptions& options) {
   CLI::Option* const function =
       bench.add_option("--exhaustive", options.function,
@@ -205,6 +227,7 @@ int main(int argc, char** argv) {
   BoundOptions bound;
   WorldOptions world;
   FuzzOptions fuzz;
+  SelftestOptions selftest;
   BenchOptions bench;
   ExhaustiveOptions exhaustive;
   std::string what;
@@ -215,6 +238,7 @@ int main(int argc, char** argv) {
   add_bound(app, bound);
   add_world(app, world);
   add_fuzz(app, fuzz);
+  add_selftest(app, selftest);
   add_bench(app, bench, exhaustive);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
@@ -243,6 +267,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("bound")) return bound_command(bound);
     if (app.got_subcommand("world")) return world_command(world);
     if (app.got_subcommand("fuzz")) return fuzz_command(fuzz);
+    if (app.got_subcommand("selftest")) return selftest_command(selftest);
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
     if (app.got_subcommand("doctor")) return doctor_command();
