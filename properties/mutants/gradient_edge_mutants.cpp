@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "attest/element.hpp"
 #include "attest/storage.hpp"
+#include "attest/tensor.hpp"
 #include "mutants/gradient_mutant.hpp"
 
 namespace attest::mutants {

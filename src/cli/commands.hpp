@@ -100,6 +100,7 @@ struct SelftestOptions {
   std::string json;               ///< file for the whole matrix
   bool laws = false;              ///< print what each law is worth
   std::int64_t runs = 0;          ///< instead: correct kernels alone, in this many runs
+  bool compare = false;           ///< instead: what rules of other projects catch
   int jobs = 0;
 };
 

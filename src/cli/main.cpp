@@ -162,6 +162,10 @@ void add_selftest(CLI::App& app, SelftestOptions& options) {
                    "instead: correct kernels alone, in this many runs with other seeds")
       ->check(CLI::Range(1, 1000))
       ->excludes(only);
+  selftest
+      ->add_flag("--compare", options.compare,
+                 "instead: what acceptance rules of other projects catch, as Markdown")
+      ->excludes("--alarms");
   selftest->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core; they change no result")
       ->check(CLI::Range(0, 1024));
 }

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -103,6 +104,19 @@ int run_alarms(const SelftestOptions& options, selftest::Plan plan) {
   return complete ? all_good : undecided;
 }
 
+/// As many cases of every rule, and of every law, as a bug and another law than its own get.
+int run_comparison(const SelftestOptions& options, const selftest::Plan& plan) {
+  const Index cases = std::max(Index{10}, plan.effort.others);
+  const Progress progress;
+  const selftest::Comparison comparison = selftest::compare_rules(
+      plan, cases, [&](Index done, Index all) { progress.show(done, all); });
+  progress.clear();
+  fmt::print("{}\n{} cases of every rule, and of every law, on each kernel{}\n",
+             comparison_text(comparison), comparison.cases,
+             comparison.complete ? "" : "; INTERRUPTED");
+  return comparison.complete ? all_good : undecided;
+}
+
 int run_matrix(const SelftestOptions& options, const selftest::Plan& plan) {
   fmt::print("{}\n", head(options, plan));
   std::fflush(stdout);
@@ -135,6 +149,7 @@ int selftest_command(const SelftestOptions& options) {
   selftest::Plan plan = std::move(planned).value();
   plan.stop = &watch_for_interruption();
   if (options.runs > 0) return run_alarms(options, std::move(plan));
+  if (options.compare) return run_comparison(options, plan);
   return run_matrix(options, plan);
 }
 

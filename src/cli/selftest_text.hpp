@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "selftest/comparison.hpp"
 #include "selftest/summary.hpp"
 
 namespace attest::cli {
@@ -27,6 +28,9 @@ std::string laws_text(const SelftestReport& report);
 std::string summary_text(const SelftestReport& report);
 
 std::string selftest_json(const SelftestReport& report);
+
+/// What rules of others catch, as Markdown: totals, then a row a planted bug.
+std::string comparison_text(const selftest::Comparison& comparison);
 
 /// Correct kernels in several runs: a line each.
 std::string alarms_text(const std::vector<selftest::CorrectResult>& results);
