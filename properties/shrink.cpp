@@ -230,7 +230,7 @@ Complexity complexity(const Case& of) {
           problem.batch + problem.heads_q + problem.heads_kv,
           problem.seq_kv + problem.seq_q,
           problem.head_dim + problem.head_dim_v,
-          mask_cost(problem.mask) + (problem.key_lengths.empty() ? 0 : 4),
+          mask_cost(problem.mask) + lengths_cost(problem),
           tiling_cost(of),
           settings,
           values};
@@ -239,8 +239,8 @@ Complexity complexity(const Case& of) {
 void visit_simpler_cases(const Case& from, const std::function<bool(Case&&)>& visit) {
   Candidates candidates(from, visit);
   for (Case& world : small_worlds(from)) candidates.offer(std::move(world));
-  for (const auto moves : {strip_features, drop_members_and_heads, drop_keys, drop_queries,
-                           drop_columns, plainer_parts, plainer_values}) {
+  for (const auto moves : {strip_features, drop_members_and_heads, shorter_members, drop_keys,
+                           drop_queries, drop_columns, plainer_parts, plainer_values}) {
     if (candidates.taken()) return;
     moves(from, candidates);
   }

@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
   add_bench(app, bench, exhaustive);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
-                   "kernels, mutants, laws, families, masks, features, tiers or dtypes")
+                   "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
       ->required();
   app.add_subcommand("doctor", "environment, versions, what this build can do");
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
