@@ -16,8 +16,6 @@ namespace {
 using kernels::PairGradient;
 using kernels::QueryRow;
 using kernels::QueryTile;
-using kernels::ScoreStages;
-using kernels::ScoreTerms;
 
 template <class Real>
 using Steps = kernels::BackwardSteps<Real>;
@@ -66,9 +64,6 @@ struct EmptyRowsHaveLseZero : MultipliesByZero<Real> {
 /// 1 - (c / cap)^2 with c = -1e30 for an excluded pair, times 0.
 template <class Real>
 struct SlopeOfMaskedConstant : MultipliesByZero<Real> {
-  Real slope(const ScoreTerms<Real>& terms, const ScoreStages<Real>& score) const override {
-    return terms.slope(score.capped);
-  }
   void finish(const Problem& problem, const QueryRow<Real>& row, Index key,
               PairGradient<Real>& pair) const override {
     if (!is_excluded(problem, row, key)) return;
