@@ -105,7 +105,7 @@ int run_alarms(const SelftestOptions& options, selftest::Plan plan) {
 }
 
 /// As many cases of every rule, and of every law, as a bug and another law than its own get.
-int run_comparison(const SelftestOptions& options, const selftest::Plan& plan) {
+int run_comparison(const selftest::Plan& plan) {
   const Index cases = std::max(Index{10}, plan.effort.others);
   const Progress progress;
   const selftest::Comparison comparison = selftest::compare_rules(
@@ -149,7 +149,7 @@ int selftest_command(const SelftestOptions& options) {
   selftest::Plan plan = std::move(planned).value();
   plan.stop = &watch_for_interruption();
   if (options.runs > 0) return run_alarms(options, std::move(plan));
-  if (options.compare) return run_comparison(options, plan);
+  if (options.compare) return run_comparison(plan);
   return run_matrix(options, plan);
 }
 
