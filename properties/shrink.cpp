@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "properties/check.hpp"
 #include "properties/derive.hpp"
@@ -186,10 +188,25 @@ void plainer_values(const Case& from, Candidates& candidates) {
   }
 }
 
+/// Small cases that were judged and hold: every step offers the same small worlds again.
+class JudgedSmall {
+ public:
+  /// Whether the case is new, or too large to be remembered.
+  bool is_new(const Case& of) {
+    const Problem& problem = of.problem;
+    const bool small = problem.rows() <= 4 && problem.seq_kv <= 2 && problem.head_dim == 1;
+    return !small || judged_.insert(minimal_text(to_text(of))).second;
+  }
+
+ private:
+  std::set<std::string> judged_;
+};
+
 /// Until no simpler case violates the law, or `spent` says that it is enough.
 Shrunk descend(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
                const std::function<bool(const Shrunk&)>& spent) {
   Shrunk shrunk{from, verdict};
+  JudgedSmall judged;
   bool moved = true;
   while (moved) {
     moved = false;
@@ -199,6 +216,7 @@ Shrunk descend(const Kernel& kernel, const Law& law, const Case& from, const Ver
         shrunk.finished = false;
         return true;
       }
+      if (!judged.is_new(candidate)) return false;
       ++shrunk.tried;
       Verdict smaller = check_once(kernel, law, candidate);
       if (!is_violation(smaller.outcome)) return false;

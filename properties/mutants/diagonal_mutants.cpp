@@ -118,7 +118,8 @@ void window_one_wider(Problem& problem) {
 
 void append_diagonal_mutants(std::vector<Mutant>& mutants) {
   mutants.push_back(tiled_mutant<AsManyKeysAsQueries>(
-      "as_many_keys_as_queries", "the loop over keys ends at the number of queries", "bound.out"));
+      "as_many_keys_as_queries", "the loop over keys ends at the number of queries",
+      "symmetry.key_permutation"));
   mutants.push_back(tiled_mutant<FirstTileAlwaysSeen>(
       "first_tile_always_seen", "the first tile of keys is seen by every causal row",
       "mask.causal_prefix"));

@@ -206,7 +206,7 @@ void append_term_mutants(std::vector<Mutant>& mutants) {
       "flushes_small_weights", "weights below e^-20 are set to 0", "bound.out"));
   mutants.push_back(tiled_mutant<MaximumOfTheFirstTile>(
       "maximum_of_the_first_tile", "the maximum of the first tile is kept for the whole row",
-      "symmetry.key_permutation"));
+      "tiling.kv_splits"));
   mutants.push_back(tiled_mutant<DividesByATruncatedSum>(
       "divides_by_a_truncated_sum", "row_sum is cut to eight bits before the division",
       "symmetry.convex_hull"));
