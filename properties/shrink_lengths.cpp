@@ -61,6 +61,10 @@ Case without_member(const Case& from, Index dropped) {
         });
   }
   becomes_literal(fewer);
+  // A text has no more rows than its longest member needs.
+  if (!problem.key_lengths.empty()) fewer = with_key_lengths(fewer, fewer.problem.key_lengths);
+  if (!fewer.problem.query_lengths.empty())
+    fewer = with_query_lengths(fewer, fewer.problem.query_lengths);
   return fewer;
 }
 

@@ -48,9 +48,9 @@ class Progress {
   bool is_terminal_ = ::isatty(STDERR_FILENO) != 0;
 };
 
-std::string name_of(const selftest::PlantedBug& bug) {
-  const std::string& name = bug.kernel->description().name;
-  return name.substr(name.find(':') + 1);
+bool is_chosen(const SelftestOptions& options, const Kernel& kernel) {
+  const std::string& name = kernel.description().name;
+  return options.only.empty() || matches_any(options.only, name.substr(name.find(':') + 1));
 }
 
 Result<selftest::Plan> plan_selftest(const SelftestOptions& options) {
@@ -63,10 +63,15 @@ Result<selftest::Plan> plan_selftest(const SelftestOptions& options) {
   if (!seed.ok()) return seed.status();
   plan.seed = seed.value();
   for (const selftest::PlantedBug& bug : selftest::planted_bugs())
-    if (options.only.empty() || matches_any(options.only, name_of(bug))) plan.bugs.push_back(bug);
-  if (plan.bugs.empty())
+    if (is_chosen(options, *bug.kernel)) plan.bugs.push_back(bug);
+  const bool only_correct = options.runs > 0;
+  if (plan.bugs.empty() && !only_correct)
     return invalid_argument("no planted bug matches --only (attest list mutants shows them)");
-  if (options.only.empty()) plan.correct = selftest::correct_kernels();
+  for (const Kernel* kernel : selftest::correct_kernels())
+    if (options.only.empty() || (only_correct && is_chosen(options, *kernel)))
+      plan.correct.push_back(kernel);
+  if (plan.correct.empty() && only_correct)
+    return invalid_argument("no correct kernel matches --only");
   plan.jobs = resolve_jobs(options.jobs);
   return plan;
 }

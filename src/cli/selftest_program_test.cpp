@@ -76,7 +76,8 @@ TEST_F(Selftest, RefusesWhatItDoesNotKnow) {
   expect_refused({"selftest", "--tier", "all"}, {"unknown tier 'all'", "smoke, ci, nightly"});
   expect_refused({"selftest", "--only", "no_such_bug"}, {"no planted bug matches"});
   expect_refused({"selftest", "--seed", "x"}, {"seed"});
-  expect_refused({"selftest", "--alarms", "2", "--only", "lse_*"}, {"--alarms", "--only"});
+  expect_refused({"selftest", "--alarms", "2", "--only", "lse_*"}, {"no correct kernel matches"});
+  expect_refused({"selftest", "--alarms", "2", "--compare"}, {"--alarms", "--compare"});
 }
 
 TEST_F(Selftest, ComparesRulesOnSomeBugs) {
