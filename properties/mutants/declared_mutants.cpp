@@ -70,7 +70,8 @@ void add_score_terms(Pairs& pairs) {
       "softcap_roundings", "the argument of tanh is larger by a factor 1 + 2^-12", "bound.lse",
       {.problem =
            [](Problem& problem) {
-             if (problem.softcap != 0)
+             // What is added before the softcap would not be larger with the product.
+             if (problem.softcap != 0 && problem.order == ScoreOrder{})
                problem.scale = {false, scale_value(problem) * (1 + 0x1p-12)};
            }},
       [](DeclaredAccuracy& d) {
