@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <vector>
@@ -158,6 +159,25 @@ TEST(CorrectKernels, AreManyAndNoWrongOneIsAmongThem) {
   EXPECT_GE(kernels.size(), 40U);
   for (const Kernel* kernel : kernels)
     EXPECT_EQ(mutants::find(kernel->description().name), nullptr) << kernel->description().name;
+}
+
+// The merge laws once took the kernel's own tiling for that of their leaves.
+TEST(CorrectKernels, WithATilingOfTheirOwnKeepTheLawsThatCutTheRowThemselves) {
+  ProblemText text;
+  TextError error;
+  ASSERT_TRUE(
+      parse_problem_text("3x1:7x4:96 f64 mask=causal:br lse=ln tile=5x4 split=at:1,2,2,4 "
+                         "vals=normal:212230",
+                         text, error));
+  const auto on = properties::make_case(text, nullptr);
+  ASSERT_TRUE(on.ok());
+  const auto kernels = correct_kernels();
+  const auto kernel = std::find_if(kernels.begin(), kernels.end(), [](const Kernel* each) {
+    return each->description().name == "mutant:declares_its_own_tiling";
+  });
+  ASSERT_NE(kernel, kernels.end());
+  const Law& law = *properties::find_law("merge.summary_bound");
+  EXPECT_EQ(properties::check_case(**kernel, law, on.value()).outcome, Outcome::ok);
 }
 
 TEST(CorrectKernels, AreJudgedAgainWithEverySeed) {
