@@ -24,7 +24,7 @@ set(ARROWS
   "+memory        | ^src/kernels/simd_test[.]cpp$ | malloc.h"
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
-                                            mutants/ \
+                                            mutants/ selftest/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"
@@ -44,6 +44,9 @@ set(ARROWS
   "+tests         | ^properties/[^/]*_test[.]cpp$ | kernels/registry.hpp mutants/ \
                                             properties/mutants/ properties/generate_rapidcheck.hpp"
   "+tests         | (_test[.]cpp|/test_[^/]*[.]hpp)$ | ${tests}"
+  "selftest       | ^selftest/            | std attest/ tensors/ properties/ mutants/ selftest/ \
+                                            kernels/registry.hpp reference/oracle.hpp \
+                                            !properties/generate_rapidcheck.hpp"
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
                                             attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
   "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \

@@ -96,6 +96,9 @@ Verdict with_leaves(const Kernel& kernel, const Case& on, Body&& body) {
     return Verdict::skipped(status.message());
   DeclaredAccuracy accuracy = kernel.accuracy(row.problem);
   accuracy.scope = SummaryScope::split;
+  // The law cuts the row, not the kernel.
+  accuracy.own_tiling.reset();
+  accuracy.longest_tile = 0;
   accuracy.ordered_sums = true;
   accuracy.dot_roundings = 0;
   return with_real_type(row.problem.dtype, [&](auto real) -> Verdict {

@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "properties/check.hpp"
 #include "properties/derive.hpp"
@@ -185,6 +187,49 @@ void plainer_values(const Case& from, Candidates& candidates) {
   }
 }
 
+/// Small cases that were judged and hold: every step offers the same small worlds again.
+class JudgedSmall {
+ public:
+  /// Whether the case is new, or too large to be remembered.
+  bool is_new(const Case& of) {
+    const Problem& problem = of.problem;
+    const bool small = problem.rows() <= 4 && problem.seq_kv <= 2 && problem.head_dim == 1;
+    return !small || judged_.insert(minimal_text(to_text(of))).second;
+  }
+
+ private:
+  std::set<std::string> judged_;
+};
+
+/// Until no simpler case violates the law, or `spent` says that it is enough.
+Shrunk descend(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
+               const std::function<bool(const Shrunk&)>& spent) {
+  Shrunk shrunk{from, verdict};
+  JudgedSmall judged;
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    const Case start = shrunk.smallest;
+    visit_simpler_cases(start, [&](Case&& candidate) {
+      if (spent(shrunk)) {
+        shrunk.finished = false;
+        return true;
+      }
+      if (!judged.is_new(candidate)) return false;
+      ++shrunk.tried;
+      Verdict smaller = check_once(kernel, law, candidate);
+      if (!is_violation(smaller.outcome)) return false;
+      ++shrunk.kept;
+      shrunk.smallest = std::move(candidate);
+      shrunk.verdict = std::move(smaller);
+      moved = true;
+      return true;
+    });
+  }
+  if (shrunk.kept > 0) shrunk.verdict = check_case(kernel, law, shrunk.smallest);
+  return shrunk;
+}
+
 }  // namespace
 
 Complexity complexity(const Case& of) {
@@ -201,7 +246,7 @@ Complexity complexity(const Case& of) {
           problem.batch + problem.heads_q + problem.heads_kv,
           problem.seq_kv + problem.seq_q,
           problem.head_dim + problem.head_dim_v,
-          mask_cost(problem.mask) + (problem.key_lengths.empty() ? 0 : 4),
+          mask_cost(problem.mask) + lengths_cost(problem),
           tiling_cost(of),
           settings,
           values};
@@ -210,8 +255,8 @@ Complexity complexity(const Case& of) {
 void visit_simpler_cases(const Case& from, const std::function<bool(Case&&)>& visit) {
   Candidates candidates(from, visit);
   for (Case& world : small_worlds(from)) candidates.offer(std::move(world));
-  for (const auto moves : {strip_features, drop_members_and_heads, drop_keys, drop_queries,
-                           drop_columns, plainer_parts, plainer_values}) {
+  for (const auto moves : {strip_features, drop_members_and_heads, shorter_members, drop_keys,
+                           drop_queries, drop_columns, plainer_parts, plainer_values}) {
     if (candidates.taken()) return;
     moves(from, candidates);
   }
@@ -219,30 +264,16 @@ void visit_simpler_cases(const Case& from, const std::function<bool(Case&&)>& vi
 
 Shrunk shrink(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
               double seconds) {
+  if (seconds <= 0) return {from, verdict};
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-  Shrunk shrunk{from, verdict, 0, 0, true};
-  bool moved = seconds > 0;
-  while (moved) {
-    moved = false;
-    const Case start = shrunk.smallest;
-    visit_simpler_cases(start, [&](Case&& candidate) {
-      if (Clock::now() >= end) {
-        shrunk.finished = false;
-        return true;
-      }
-      ++shrunk.tried;
-      Verdict smaller = check_once(kernel, law, candidate);
-      if (!is_violation(smaller.outcome)) return false;
-      ++shrunk.kept;
-      shrunk.smallest = std::move(candidate);
-      shrunk.verdict = std::move(smaller);
-      moved = true;
-      return true;
-    });
-  }
-  if (shrunk.kept > 0) shrunk.verdict = check_case(kernel, law, shrunk.smallest);
-  return shrunk;
+  return descend(kernel, law, from, verdict, [&](const Shrunk&) { return Clock::now() >= end; });
+}
+
+Shrunk shrink_within(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
+                     int tries) {
+  return descend(kernel, law, from, verdict,
+                 [&](const Shrunk& shrunk) { return shrunk.tried >= tries; });
 }
 
 }  // namespace attest::properties

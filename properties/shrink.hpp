@@ -27,11 +27,15 @@ struct Shrunk {
   Verdict verdict;
   int tried = 0;
   int kept = 0;
-  bool finished = true;  ///< false: the time limit came first, a smaller case may exist
+  bool finished = true;  ///< false: the limit came first, a smaller case may exist
 };
 
 /// Greedy descent over simpler cases that violate the same law. seconds = 0: no shrinking.
 Shrunk shrink(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
               double seconds);
+
+/// The same with at most `tries` cases judged instead of a clock: the same result on any machine.
+Shrunk shrink_within(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
+                     int tries);
 
 }  // namespace attest::properties

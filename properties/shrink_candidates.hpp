@@ -47,4 +47,10 @@ Index mask_cost(const Mask& mask);
 /// Fewer parts of the mask, or plainer ones.
 void plainer_masks(const Case& from, Candidates& candidates);
 
+/// How much the lengths of members add to a case.
+Index lengths_cost(const Problem& problem);
+
+/// Fewer batch members, and shorter ones.
+void shorter_members(const Case& from, Candidates& candidates);
+
 }  // namespace attest::properties

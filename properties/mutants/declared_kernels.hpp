@@ -29,8 +29,19 @@ class DeclaringKernel : public kernels::TiledKernel<Steps> {
     declare_(accuracy);
     return accuracy;
   }
+  const SummaryOps<float>* summary_ops_f32() const override {
+    return shows_summaries() ? kernels::TiledKernel<Steps>::summary_ops_f32() : nullptr;
+  }
+  const SummaryOps<double>* summary_ops_f64() const override {
+    return shows_summaries() ? kernels::TiledKernel<Steps>::summary_ops_f64() : nullptr;
+  }
 
  private:
+  /// As in FlashKernel: what it then holds is no summary in the sense of attest/summary.hpp.
+  bool shows_summaries() const {
+    const DeclaredAccuracy accuracy = this->accuracy(Problem{});
+    return accuracy.exp_form == ExpForm::natural && accuracy.lag_log2 == 0;
+  }
   Declare declare_;
 };
 

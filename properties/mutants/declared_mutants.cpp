@@ -70,7 +70,8 @@ void add_score_terms(Pairs& pairs) {
       "softcap_roundings", "the argument of tanh is larger by a factor 1 + 2^-12", "bound.lse",
       {.problem =
            [](Problem& problem) {
-             if (problem.softcap != 0)
+             // What is added before the softcap would not be larger with the product.
+             if (problem.softcap != 0 && problem.order == ScoreOrder{})
                problem.scale = {false, scale_value(problem) * (1 + 0x1p-12)};
            }},
       [](DeclaredAccuracy& d) {
@@ -82,9 +83,10 @@ void add_score_terms(Pairs& pairs) {
       {.problem =
            [](Problem& problem) {
              if (problem.alibi)
-               for (double& slope : problem.alibi->slopes) slope *= 1 + 0x1p-12;
+               for (double& slope : problem.alibi->slopes)
+                 slope = static_cast<double>(static_cast<float>(slope * (1 + 0x1p-12)));
            }},
-      [](DeclaredAccuracy& d) { d.bias_relative_error += 0x1p-12; },
+      [](DeclaredAccuracy& d) { d.bias_relative_error += 0x1p-12 + 0x1p-23; },
       "1x1:1x4:1 f32 alibi=col:br:1 lse=ln vals=lit:1;0,0,0,0;1,2,4,8");
 }
 

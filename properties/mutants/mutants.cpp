@@ -20,6 +20,12 @@ std::span<const Mutant> all() {
     append_shape_mutants(made);
     append_absent_mutants(made);
     append_order_mutants(made);
+    append_empty_row_mutants(made);
+    append_exclusion_mutants(made);
+    append_diagonal_mutants(made);
+    append_split_mutants(made);
+    append_term_mutants(made);
+    append_gradient_edge_mutants(made);
     return made;
   }();
   return mutants;

@@ -38,5 +38,11 @@ void append_gradient_call_mutants(std::vector<Mutant>& mutants);
 void append_shape_mutants(std::vector<Mutant>& mutants);
 void append_absent_mutants(std::vector<Mutant>& mutants);
 void append_order_mutants(std::vector<Mutant>& mutants);
+void append_empty_row_mutants(std::vector<Mutant>& mutants);
+void append_exclusion_mutants(std::vector<Mutant>& mutants);
+void append_diagonal_mutants(std::vector<Mutant>& mutants);
+void append_split_mutants(std::vector<Mutant>& mutants);
+void append_term_mutants(std::vector<Mutant>& mutants);
+void append_gradient_edge_mutants(std::vector<Mutant>& mutants);
 
 }  // namespace attest::mutants

@@ -124,6 +124,17 @@ struct SweepOptions {
   std::vector<std::string> tensors;
 };
 
+struct SelftestOptions {
+  std::string tier = "ci";
+  std::string seed = "0x5EED1A77";
+  std::vector<std::string> only;  ///< planted bugs, as globs; empty: all, and the correct kernels
+  std::string json;               ///< file for the whole matrix
+  bool laws = false;              ///< print what each law is worth
+  std::int64_t runs = 0;          ///< instead: correct kernels alone, in this many runs
+  bool compare = false;           ///< instead: what rules of other projects catch
+  int jobs = 0;
+};
+
 struct BenchOptions {
   std::string filter;  ///< of workloads; empty: all
   std::vector<std::string> kernels;
@@ -150,6 +161,7 @@ int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
 int fuzz_command(const FuzzOptions& options);
 int sweep_command(const SweepOptions& options);
+int selftest_command(const SelftestOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "kernels/registry.hpp"
+#include "mutants/correct_kernels.hpp"
 #include "mutants/mutants.hpp"
 #include "properties/hard_cases.hpp"
 
@@ -22,11 +23,6 @@ bool matches(std::string_view glob, std::string_view text) {
     return matches(glob.substr(1), text) || (!text.empty() && matches(glob, text.substr(1)));
   if (text.empty() || (glob.front() != '?' && glob.front() != text.front())) return false;
   return matches(glob.substr(1), text.substr(1));
-}
-
-bool matches_any(const std::vector<std::string>& globs, std::string_view text) {
-  return std::any_of(globs.begin(), globs.end(),
-                     [&](const std::string& glob) { return matches(glob, text); });
 }
 
 Status check_globs(const std::vector<std::string>& globs) {
@@ -45,9 +41,16 @@ std::string without_comment(const std::string& line) {
 
 }  // namespace
 
+bool matches_any(const std::vector<std::string>& globs, std::string_view text) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return matches(glob, text); });
+}
+
 Result<const Kernel*> find_kernel(const std::string& name) {
   if (const Kernel* kernel = kernels::find_builtin(name)) return kernel;
   if (const mutants::Mutant* mutant = mutants::find(name)) return mutant->kernel.get();
+  for (const auto& kernel : mutants::correct_kernels())
+    if (kernel->description().name == name) return kernel.get();
   std::string known;
   for (const auto& kernel : kernels::builtin_kernels()) known += " " + kernel->description().name;
   return invalid_argument("unknown kernel '" + name + "'; known:" + known +

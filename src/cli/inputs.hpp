@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attest/kernel.hpp"
@@ -11,8 +12,11 @@
 
 namespace attest::cli {
 
-/// "builtin:NAME" or "mutant:NAME"; the error lists near or all names.
+/// "builtin:NAME", "mutant:NAME" or "correct:NAME"; the error lists near or all names.
 Result<const Kernel*> find_kernel(const std::string& name);
+
+/// Whether a text matches one of these globs, with * and ?.
+bool matches_any(const std::vector<std::string>& globs, std::string_view text);
 
 /// Laws whose name matches one of `only` (all if empty) and none of `skip`; globs with * and ?.
 Result<std::vector<const properties::Law*>> select_laws(const std::vector<std::string>& only,

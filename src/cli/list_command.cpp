@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/list_vocabulary.hpp"
 #include "kernels/registry.hpp"
+#include "mutants/bug_reports.hpp"
 #include "mutants/mutants.hpp"
 #include "properties/laws.hpp"
 #include "properties/values.hpp"
@@ -15,10 +16,29 @@ void list_kernels() {
     fmt::print("{:<30} {}\n", kernel->description().name, kernel->description().summary);
 }
 
+/// The public reports with the same mechanism.
+std::string stands_for(std::string_view mutant) {
+  std::string ids;
+  for (const std::string& id : mutants::reports_of(mutant)) ids += " " + id;
+  return ids;
+}
+
 void list_mutants() {
   for (const mutants::Mutant& mutant : mutants::all())
-    fmt::print("{:<42} {} (killed by {})\n", mutant.kernel->description().name,
-               mutant.kernel->description().summary, mutant.killed_by);
+    fmt::print("{:<42} {} (killed by {}){}\n", mutant.kernel->description().name,
+               mutant.kernel->description().summary, mutant.killed_by,
+               stands_for(mutant.kernel->description().name));
+}
+
+void list_reports() {
+  for (const mutants::BugReport& report : mutants::bug_reports()) {
+    std::string what;
+    for (const std::string_view name : report.mutants)
+      what += fmt::format("{}{}", what.empty() ? "" : ", ", name);
+    fmt::print(
+        "{:<5} {}: {}\n", report.id, report.mechanism,
+        report.mutants.empty() ? fmt::format("out of reach, {}", report.out_of_reach) : what);
+  }
 }
 
 void list_laws() {
@@ -38,6 +58,8 @@ int list_command(const std::string& what) {
     list_kernels();
   else if (what == "mutants")
     list_mutants();
+  else if (what == "reports")
+    list_reports();
   else if (what == "laws" || what == "properties")
     list_laws();
   else if (what == "families")
@@ -52,7 +74,8 @@ int list_command(const std::string& what) {
     list_dtypes();
   else
     return usage(
-        "list knows kernels, mutants, laws, families, masks, features, tiers, dtypes; not '" +
+        "list knows kernels, mutants, reports, laws, families, masks, features, tiers, dtypes; not "
+        "'" +
         what + "'");
   return all_good;
 }

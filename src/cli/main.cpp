@@ -194,6 +194,32 @@ void add_fuzz(CLI::App& app, FuzzOptions& options) {
       ->check(CLI::Range(0, 1024));
 }
 
+void add_selftest(CLI::App& app, SelftestOptions& options) {
+  CLI::App* const selftest = app.add_subcommand(
+      "selftest", "planted bugs: which law finds which, and is any correct kernel accused");
+  selftest
+      ->add_option(
+          "--tier", options.tier,
+          "smoke (each bug and its law), ci (20 cases of every other law) or nightly (200)")
+      ->envname("ATTEST_TIER");
+  selftest->add_option("--seed", options.seed, "number or 'random'")->envname("ATTEST_SEED");
+  selftest
+      ->add_option("--only", options.only, "planted bugs, as globs; of --alarms: correct kernels")
+      ->delimiter(',');
+  selftest->add_option("--json", options.json, "file for the whole matrix, law by law");
+  selftest->add_flag("--laws", options.laws, "print which bugs each law kills, and which only it");
+  selftest
+      ->add_option("--alarms", options.runs,
+                   "instead: correct kernels alone, in this many runs with other seeds")
+      ->check(CLI::Range(1, 1000));
+  selftest
+      ->add_flag("--compare", options.compare,
+                 "instead: what acceptance rules of other projects catch, as Markdown")
+      ->excludes("--alarms");
+  selftest->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core; they change no result")
+      ->check(CLI::Range(0, 1024));
+}
+
 void add_exhaustive(CLI::App& bench, ExhaustiveOptions& options) {
   CLI::Option* const function =
       bench.add_option("--exhaustive", options.function,
@@ -258,6 +284,7 @@ int main(int argc, char** argv) {
   WorldOptions world;
   FuzzOptions fuzz;
   SweepOptions sweep;
+  SelftestOptions selftest;
   BenchOptions bench;
   ExhaustiveOptions exhaustive;
   std::string what;
@@ -271,10 +298,11 @@ int main(int argc, char** argv) {
   add_world(app, world);
   add_fuzz(app, fuzz);
   add_sweep(app, sweep);
+  add_selftest(app, selftest);
   add_bench(app, bench, exhaustive);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
-                   "kernels, mutants, laws, families, masks, features, tiers or dtypes")
+                   "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
       ->required();
   app.add_subcommand("doctor", "environment, versions, what this build can do");
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
@@ -302,6 +330,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("world")) return world_command(world);
     if (app.got_subcommand("fuzz")) return fuzz_command(fuzz);
     if (app.got_subcommand("sweep")) return sweep_command(sweep);
+    if (app.got_subcommand("selftest")) return selftest_command(selftest);
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
     if (app.got_subcommand("doctor")) return doctor_command();
