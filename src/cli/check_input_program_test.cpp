@@ -70,7 +70,8 @@ TEST_F(CheckInput, ABadNumberOrNameOfAnOptionIsRefused) {
   expect_check_refused({"--seed", "-1"}, {"--seed", "'-1'"});
   expect_check_refused({"--seed", "0x10000000000000000"}, {"--seed", "2^64"});
   expect_check_refused({"--tier", "x"}, {"tier 'x'", "smoke, ci, nightly"});
-  expect_check_refused({"--format", "x"}, {"format 'x'", "text, jsonl, md, junit"});
+  expect_check_refused({"--format", "x"},
+                       {"format 'x'", "text, md, accuracy, json, jsonl, junit, sarif, csv, html"});
   expect_check_refused({"--format", "junit="}, {"junit=", "file name"});
 }
 
