@@ -29,7 +29,11 @@ function ratioSection(data, filter, styles) {
     table.setRows(shown);
     fill(legendPlace, dtypeLegend(distinct(shown.map((point) => point.dtype)), styles));
     const exact = shown.filter((point) => rank(point.ratio) === 0).length;
-    note.textContent = exact > 0 ? `${plural(exact, 'case')} without any error not drawn.` : '';
+    const tiny = shown.filter(({ratio}) => rank(ratio) > 0 && rank(ratio) < LEAST_RATIO).length;
+    note.textContent = [
+      exact > 0 ? `${plural(exact, 'case')} without any error not drawn.` : '',
+      tiny > 0 ? `${plural(tiny, 'case')} below ${numberText(LEAST_RATIO)} drawn at the lower edge.` : '',
+    ].join(' ');
     drawSoon(place, () => draw(place, ratioSpec(shown, styles), ratioDescription(shown)));
   });
   return section('ratio', 'Error against key length', figure);
@@ -55,14 +59,17 @@ function ratioDescription(points) {
   );
 }
 
-function ratioPoints(shown, styles, top) {
+/** Less of the bound than this is nothing to tell apart; it is drawn at the lower edge. */
+const LEAST_RATIO = 1e-4;
+
+function ratioPoints(shown, styles, bottom, top) {
   return shown
     .filter((point) => rank(point.ratio) > 0)
     .map((point) => {
       const isBroken = rank(point.ratio) > 1;
       return {
         x: Math.max(0.5, point.keys),
-        y: Math.min(rank(point.ratio), top),
+        y: Math.max(bottom, Math.min(rank(point.ratio), top)),
         dtype: point.dtype,
         replay: point.replay,
         problem: point.problem,
@@ -142,8 +149,8 @@ function ratioSpec(shown, styles) {
     [0.01, 1],
   );
   const top = Math.max(3, high * 2);
-  const bottom = Math.min(low / 1.6, 0.1);
-  const points = ratioPoints(shown, styles, top);
+  const bottom = Math.max(LEAST_RATIO, Math.min(low / 1.6, 0.1));
+  const points = ratioPoints(shown, styles, bottom, top);
   const [shortest, longest] = positiveRange(
     points.map((point) => point.x),
     [1, 1024],

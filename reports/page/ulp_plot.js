@@ -109,12 +109,17 @@ function ulpBands(sums) {
   return ordered.slice(0, Math.max(last + 1, Math.min(6, ordered.length)));
 }
 
-function ulpFigure(sum, bands, styles) {
-  const place = plotPlace(190);
-  const rounded = sumBy(
-    sum.bins.filter((bin) => toNumber(bin.to) <= 0.5),
+/** How many outputs are as near as the correctly rounded result may be. */
+function countWithinHalf(item) {
+  return sumBy(
+    item.bins.filter((bin) => toNumber(bin.to) <= 0.5),
     (bin) => bin.count,
   );
+}
+
+function ulpFigure(sum, bands, styles) {
+  const place = plotPlace(190);
+  const rounded = countWithinHalf(sum);
   const facts =
     `${percentText(rounded / sum.total)} % within \u00BD ulp, largest ${numberText(sum.largest)} ulp` +
     sum.outside.map((text) => `; ${text}`).join('');

@@ -3,7 +3,8 @@
 cmake_minimum_required(VERSION 3.25)
 set(sample ${CMAKE_CURRENT_LIST_DIR})
 get_filename_component(schemas ${sample}/../schema ABSOLUTE)
-find_program(PYTHON python3)
+# Debian's, which has the package; another one may stand before it.
+find_program(PYTHON python3 HINTS /usr/bin)
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)

@@ -5,7 +5,8 @@
 cmake_minimum_required(VERSION 3.25)
 set(schemas ${CMAKE_CURRENT_LIST_DIR})
 find_program(XMLLINT xmllint)
-find_program(PYTHON python3)
+# Debian's, which has the package; another one may stand before it.
+find_program(PYTHON python3 HINTS /usr/bin)
 execute_process(COMMAND ${PYTHON} -c "import jsonschema" RESULT_VARIABLE no_jsonschema ERROR_QUIET)
 if(NOT XMLLINT OR NOT PYTHON OR no_jsonschema)
   message("SKIPPED: needs the Debian packages libxml2-utils and python3-jsonschema")

@@ -154,15 +154,7 @@ int accuracy_command(const AccuracyOptions& options) {
   fmt::print("{}", render_accuracy_text(accuracy_report(history.latest)));
   if (Status status = write_reports(job.folder, history); !status.ok())
     return usage(status.message());
-  switch (reports::run_outcome(history.latest)) {
-    case reports::RunOutcome::violated:
-      return violation;
-    case reports::RunOutcome::undecided:
-      return undecided;
-    case reports::RunOutcome::passed:
-      break;
-  }
-  return all_good;
+  return exit_code_of(reports::run_outcome(history.latest));
 }
 
 }  // namespace attest::cli

@@ -6,6 +6,7 @@
 #include "cli/case_text.hpp"
 #include "cli/judged_variants.hpp"
 #include "cli/measurements.hpp"
+#include "reports/run_model.hpp"
 
 namespace attest::cli {
 namespace {
@@ -141,7 +142,7 @@ Status run_accuracy(const AccuracyJob& job, RunStream& lines) {
       worst.take(variant);
       const reports::AccuracyRow row = to_row(variant, source.name);
       lines.add(row);
-      add_statistics(measured.statistics, {row.kernel, row.dtype, "out", variant.found.errors});
+      reports::add(measured, {{{row.kernel, row.dtype, "out", variant.found.errors}}, {}, {}, {}});
     }
     lines.add(measured, {});
   }

@@ -150,15 +150,7 @@ reports::RunHeader header_of(const CheckRun& run, const CheckOptions& options) {
 int exit_code(const reports::CheckReport& report) {
   for (const reports::Violation& violation : report.violations)
     if (violation.found.verdict.outcome == Outcome::crash) return kernel_crashed;
-  switch (reports::run_outcome(report)) {
-    case reports::RunOutcome::violated:
-      return violation;
-    case reports::RunOutcome::undecided:
-      return undecided;
-    case reports::RunOutcome::passed:
-      break;
-  }
-  return all_good;
+  return exit_code_of(reports::run_outcome(report));
 }
 
 }  // namespace

@@ -2,13 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "cli/case_text.hpp"
 #include "properties/bit_equality.hpp"
 #include "properties/gradient_truth.hpp"
 #include "properties/heat_map.hpp"
+#include "reports/run_model.hpp"
 
 namespace attest::cli {
 namespace {
@@ -35,16 +35,6 @@ bool is_row_of(const Problem& problem, const RowIndex& row) {
 
 }  // namespace
 
-void add_statistics(std::vector<reports::StatisticsRow>& rows, const reports::StatisticsRow& more) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
-    return row.kernel == more.kernel && row.dtype == more.dtype && row.tensor == more.tensor;
-  });
-  if (found == rows.end())
-    rows.push_back(more);
-  else
-    found->errors.add(more.errors);
-}
-
 reports::HeatMap heat_map(const Kernel& kernel, const CaseToMap& worst) {
   const properties::TileMap map = properties::tile_map(kernel, worst.on, worst.row);
   reports::HeatMap shown;
@@ -68,21 +58,20 @@ void Measuring::take_statistics(const properties::CheckedCase& checked) {
   if (!checked.verdict.statistics) return;
   const auto [tensor, dtype] = judged_tensor(checked.law->name, checked.value.problem);
   if (tensor.empty()) return;
-  add_statistics(found_.statistics, {kernel_.description().name, std::string(to_string(dtype)),
-                                     tensor, *checked.verdict.statistics});
+  reports::add(found_, {{{kernel_.description().name, std::string(to_string(dtype)), tensor,
+                          *checked.verdict.statistics}},
+                        {},
+                        {},
+                        {}});
 }
 
 void Measuring::take_stand_ins(const properties::CheckedCase& checked) {
-  for (const StandInTrial& trial : checked.verdict.stand_ins) {
-    auto found = std::find_if(found_.power.begin(), found_.power.end(), [&](const auto& row) {
-      return row.law == checked.law->name && row.stand_in == trial.stand_in;
-    });
-    if (found == found_.power.end())
-      found = found_.power.insert(
-          found, {std::string(trial.stand_in), std::string(checked.law->name), 0, 0});
-    ++found->trials;
-    found->accepted += trial.accepted ? 1 : 0;
-  }
+  for (const StandInTrial& trial : checked.verdict.stand_ins)
+    reports::add(found_, {{},
+                          {},
+                          {},
+                          {{std::string(trial.stand_in), std::string(checked.law->name), 1,
+                            trial.accepted ? 1 : 0}}});
 }
 
 void Measuring::take_worst(const properties::CheckedCase& checked) {

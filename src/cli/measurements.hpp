@@ -21,9 +21,6 @@ struct CaseToMap {
   double ratio = 0;  ///< error / bound
 };
 
-/// Adds to the row of this kernel, dtype and tensor, or makes one.
-void add_statistics(std::vector<reports::StatisticsRow>& rows, const reports::StatisticsRow& more);
-
 /// The heat map of a case: properties/heat_map.hpp with names.
 reports::HeatMap heat_map(const Kernel& kernel, const CaseToMap& worst);
 

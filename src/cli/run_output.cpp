@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/commands.hpp"
 #include "cli/file_output.hpp"
 #include "reports/run_history.hpp"
 
@@ -70,6 +71,18 @@ reports::RunHistory history_of(reports::Run run) {
   history.points = points_of(run);
   history.latest = std::move(run);
   return history;
+}
+
+int exit_code_of(reports::RunOutcome outcome) {
+  switch (outcome) {
+    case reports::RunOutcome::violated:
+      return violation;
+    case reports::RunOutcome::undecided:
+      return undecided;
+    case reports::RunOutcome::passed:
+      break;
+  }
+  return all_good;
 }
 
 }  // namespace attest::cli

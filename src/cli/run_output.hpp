@@ -19,4 +19,7 @@ Status write_csv(const std::string& file, const std::vector<std::filesystem::pat
 /// The latest of a run that has just ended.
 reports::RunHistory history_of(reports::Run run);
 
+/// The exit code of a run whose kernels did not crash.
+int exit_code_of(reports::RunOutcome outcome);
+
 }  // namespace attest::cli
