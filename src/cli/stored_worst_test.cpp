@@ -64,8 +64,10 @@ std::uint64_t functions_here() {
 /// Every rounding of a kernel and of its bound is fixed by IEEE 754 (-ffp-contract=off), and MPFR
 /// decides what is near the bound, so that a ratio has the same bits wherever the C library's
 /// functions have: those of glibc 2.36 on a processor with fused multiplications. Other functions
-/// may move an error by as much as the bound allows; there, only the bound is held.
+/// move an error a little; how far a ratio may be from the stored one is then no theorem, but the
+/// alarm that a kernel or bound has changed.
 constexpr std::uint64_t kFunctionsOfTheStore = 0xC9F082DBA78C5B56;
+constexpr double kAlarmElsewhere = 0.02;
 
 TEST(StoredWorst, AreReproducedAndWithinTheBound) {
   const bool same_functions = functions_here() == kFunctionsOfTheStore;
@@ -87,10 +89,8 @@ TEST(StoredWorst, AreReproducedAndWithinTheBound) {
     const Verdict verdict = properties::check_case(*kernel, *law, stored.value);
     EXPECT_EQ(verdict.outcome, Outcome::ok) << verdict.reason;
     EXPECT_LE(verdict.worst_ratio, 1);
-    if (same_functions) {
-      EXPECT_EQ(verdict.worst_ratio, stored.search->ratio)
-          << "the kernel or its bound has changed: if that is meant, make data/worst again";
-    }
+    EXPECT_NEAR(verdict.worst_ratio, stored.search->ratio, same_functions ? 0 : kAlarmElsewhere)
+        << "the kernel or its bound has changed: if that is meant, make data/worst again";
   }
   // Every kernel that is on all machines, and every other one that is there at all.
   std::set<std::string> wanted;
