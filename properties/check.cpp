@@ -10,6 +10,7 @@
 
 #include "properties/hash.hpp"
 #include "properties/judge.hpp"
+#include "properties/values.hpp"
 
 namespace attest::properties {
 namespace {
@@ -81,6 +82,8 @@ class Tasks {
 };
 
 constexpr std::size_t kMaxAhead = 2048;
+constexpr std::uint64_t kRedraws = 3;
+constexpr std::string_view kRedrawFamily = "normal";
 
 /// Worker threads fill slots in any order; the calling thread takes them in order.
 class Pool {
@@ -166,9 +169,28 @@ class Pool {
       checked.value = draw_case(draw, plan_.limits);
     }
     checked.verdict = check_case(kernel_, law, checked.value);
+    if (task.given == nullptr) move_away_from_weakness(law, checked);
     checked.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return checked;
+  }
+
+  /// A drawn case that could not have failed is given other values a few times; the first that
+  /// could have takes its place. A function of the seed of the draw alone.
+  void move_away_from_weakness(const Law& law, CheckedCase& checked) const {
+    if (law.check != bound_out && law.check != bound_lse) return;
+    for (std::uint64_t attempt = 1; attempt <= kRedraws && checked.verdict.outcome == Outcome::weak;
+         ++attempt) {
+      Case other = checked.value;
+      const std::uint64_t seed = mixed_seed(checked.seed, fnv1a(kRedrawFamily), attempt);
+      fill_family(other, kRedrawFamily, seed);
+      share_values(other);
+      other.values = {ValueRecipe::Kind::family, std::string(kRedrawFamily), seed, {}, {}, {}};
+      Verdict verdict = check_case(kernel_, law, other);
+      if (verdict.outcome == Outcome::weak) continue;
+      checked.value = std::move(other);
+      checked.verdict = std::move(verdict);
+    }
   }
 
   std::optional<CheckedCase> take(std::size_t t) {

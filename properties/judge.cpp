@@ -4,8 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
+#include <utility>
 
 #include "properties/output_errors.hpp"
+#include "properties/rule.hpp"
 #include "properties/stand_in_trials.hpp"
 #include "properties/stand_ins.hpp"
 
@@ -141,7 +144,7 @@ void judge_empty_max_sum(Tally& tally, const RowIndex& row, const Outputs& outpu
 }
 
 /// The lse in the form in which it was asked for.
-void judge_lse(Tally& tally, const JudgedRow& judged) {
+void judge_lse(Tally& tally, const JudgedRow& judged, bool by_rule) {
   const auto& [outputs, row, truth] = judged;
   if (!truth.asked_lse) return;
   const bool two_numbers =
@@ -155,27 +158,33 @@ void judge_lse(Tally& tally, const JudgedRow& judged) {
   // m + ln(l) was rounded to double once.
   const double rounding = two_numbers && std::isfinite(got) ? 0x1p-52 * std::abs(got) : 0;
   tally.within({"lse", row}, got, *truth.asked_lse, truth.asked_lse_bound + rounding,
-               informative_lse(truth));
+               by_rule || informative_lse(truth));
 }
 
-}  // namespace
-
-void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
-               const Outputs& outputs) {
+/// `by_rule`: a user's rule is in force, and however wide it is, it decides.
+void judge_row(Tally& tally, const JudgedRow& judged, Part part, bool by_rule) {
+  const auto& [outputs, row, truth] = judged;
   if (!truth.bound.proven()) {
     tally.undecided(truth.bound.unproven);
   } else if (part == Part::lse) {
-    judge_lse(tally, {outputs, row, truth});
+    judge_lse(tally, {outputs, row, truth}, by_rule);
   } else if (truth.facts.keys.empty()) {
     judge_empty_output(tally, {outputs, row, truth});
   } else {
     for (std::size_t c = 0; c < truth.facts.output.size(); ++c) {
       const auto column = static_cast<Index>(c);
       tally.within({"out", row, column}, outputs.at(row, column), truth.facts.output[c],
-                   truth.bound.output[c], informative_output(truth, c));
+                   truth.bound.output[c], by_rule || informative_output(truth, c));
     }
   }
   tally.end_row();
+}
+
+}  // namespace
+
+void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowIndex& row, Part part,
+               const Outputs& outputs) {
+  judge_row(tally, {outputs, row, truth}, part, false);
 }
 
 namespace {
@@ -198,9 +207,14 @@ class OutMeasurements {
   void add_to(Verdict& verdict) const {
     verdict.statistics = errors_.statistics();
     verdict.stand_ins = trials_.trials();
-    if (verdict.outcome != Outcome::ok || stand_ins_.accepted() == nullptr) return;
+    if (verdict.outcome != Outcome::ok) return;
+    const char* const accepted = stand_ins_.accepted();
+    std::string reason = accepted != nullptr
+                             ? std::string("the bound would also accept ") + accepted
+                             : low_power(verdict.stand_ins);
+    if (reason.empty()) return;
     verdict.outcome = Outcome::weak;
-    verdict.reason = std::string("the bound would also accept ") + stand_ins_.accepted();
+    verdict.reason = std::move(reason);
   }
 
  private:
@@ -216,21 +230,28 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
   Tally tally;
   OutMeasurements measurements(of);
   const Truth truth(kernel, of);
+  const Limits limits(of);
+  LseTrials lse_trials;
   Index beyond_probable = 0;
   for_each_row(of.problem, [&](const RowIndex& row) {
-    const auto exact = truth.row(row);
+    auto exact = truth.row(row);
     if (!exact) {
       tally.undecided("a visible input is not finite");
       return;
     }
-    judge_row(tally, *exact, row, part, outputs);
+    const bool proven = exact->bound.proven();
+    exact = limits.apply(std::move(*exact));
+    if (part == Part::lse) lse_trials.look_at(*exact, of.problem);
+    judge_row(tally, {outputs, row, *exact}, part, limits.overrides());
     if (part != Part::out || exact->facts.visible_keys() == 0 || !exact->bound.proven()) return;
     measurements.look_at(row, *exact, outputs);
-    beyond_probable += count_beyond(truth.probable_errors(*exact), exact->facts, row, outputs);
+    if (proven && !limits.overrides())
+      beyond_probable += count_beyond(truth.probable_errors(*exact), exact->facts, row, outputs);
   });
   Verdict verdict = tally.verdict();
   verdict.beyond_probable = beyond_probable;
   if (part == Part::out) measurements.add_to(verdict);
+  if (part == Part::lse) verdict.stand_ins = lse_trials.trials();
   return verdict;
 }
 

@@ -42,8 +42,8 @@ const StandInTrial* trial_of(const Verdict& verdict, std::string_view name) {
 
 TEST(StandInTrials, AreRefusedWhereTheBoundIsNarrow) {
   const Verdict verdict = bound_out(builtin("textbook"), made("1x1:4x40:8 f32 mask=causal:br"));
-  // Every one that there is without softcap, additions and a sink.
-  EXPECT_EQ(verdict.stand_ins.size(), 6U);
+  // Every one that there is without softcap, additions, a sink, a window and groups of heads.
+  EXPECT_EQ(verdict.stand_ins.size(), 16U);
   for (const StandInTrial& trial : verdict.stand_ins)
     EXPECT_FALSE(trial.accepted) << trial.stand_in;
 }

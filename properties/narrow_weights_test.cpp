@@ -46,8 +46,11 @@ TEST(NarrowWeights, ThatDoNotSaturateUnderTheLagPass) {
                            "1x1:1x2:1 f32 scale=1 lse=ln tile=1 vals=lit:1;0,3;0,1",
                            "1x1:1x2:1 f32 scale=1 lse=ln tile=2 vals=lit:1;0,2.5;0,1"}) {
     const Case on = case_of(line);
-    for (const char* law : {"bound.out", "bound.lse"})
-      EXPECT_EQ(judged(mutant("fp8_saturates_under_lag"), law, on).outcome, Outcome::ok) << line;
+    for (const char* law : {"bound.out", "bound.lse"}) {
+      const Outcome outcome = judged(mutant("fp8_saturates_under_lag"), law, on).outcome;
+      // Of two keys under the bound of e4m3 more than half of the stand-ins may pass, too.
+      EXPECT_TRUE(outcome == Outcome::ok || outcome == Outcome::weak) << line;
+    }
   }
 }
 

@@ -3,19 +3,29 @@
 #include <cmath>
 #include <utility>
 
+#include "properties/run_recorder.hpp"
 #include "reference/oracle.hpp"
 
 namespace attest::properties {
 namespace {
 
-/// Results as a kernel writes them; `views` has the inputs.
-Outputs run_stored(const Kernel& kernel, const Case& on, ForwardViews views) {
+void fill_rows(Tensor& tensor, double fill) {
+  for_each_index(tensor.extents(), [&](Index b, Index h, Index row, Index column) {
+    tensor.set(b, h, row, column, fill);
+  });
+}
+
+/// Results as a kernel writes them, over poison or a number; `views` has the inputs.
+Outputs run_stored(const Kernel& kernel, const Case& on, ForwardViews views,
+                   std::optional<double> fill = std::nullopt) {
   const Problem& problem = on.problem;
   Outputs outputs;
   outputs.out = poisoned_rows(problem, problem.out_dtype(), problem.head_dim_v);
+  if (fill) fill_rows(outputs.out, *fill);
   views.out = outputs.out.ref();
   if (problem.lse != LseForm::none) {
     outputs.lse = poisoned_rows(problem, problem.compute_dtype(), problem.lse_extents()[3]);
+    if (fill) fill_rows(outputs.lse, *fill);
     views.lse = outputs.lse.ref();
   }
   outputs.status = kernel.forward(problem, on.tiling, views);
@@ -75,7 +85,14 @@ Outputs run_kernel(const Kernel& kernel, const Case& on) {
 }
 
 Outputs run_kernel(const Kernel& kernel, const Case& on, const StoredInputs& inputs) {
-  return unpacked(on.problem, run_stored(kernel, on, forward_views(on.problem, inputs)));
+  Outputs outputs = unpacked(on.problem, run_stored(kernel, on, forward_views(on.problem, inputs)));
+  RunRecorder::note(on, outputs);
+  return outputs;
+}
+
+Outputs run_kernel_over(const Kernel& kernel, const Case& on, double fill) {
+  const StoredInputs inputs = store(on);
+  return unpacked(on.problem, run_stored(kernel, on, forward_views(on.problem, inputs), fill));
 }
 
 Outputs run_in_place(const Kernel& kernel, const Case& on) {
@@ -138,6 +155,7 @@ GradientOutputs run_backward(const Kernel& kernel, const Case& on, Outputs forwa
   outputs.dv = unpack_keys(on.problem, std::move(stored.dv));
   outputs.dbias = std::move(stored.dbias);
   outputs.dsink = std::move(stored.dsink);
+  RunRecorder::note(on, outputs);
   return outputs;
 }
 

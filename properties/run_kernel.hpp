@@ -53,6 +53,9 @@ Outputs run_in_place(const Kernel& kernel, const Case& on);
 /// The kernel gets this memory; tensors of the case are not read.
 Outputs run_kernel(const Kernel& kernel, const Case& on, const StoredInputs& inputs);
 
+/// Results into memory that holds `fill` beforehand, instead of poison; not recorded.
+Outputs run_kernel_over(const Kernel& kernel, const Case& on, double fill);
+
 /// The forward pass with a natural lse, and the backward pass on what it gave.
 /// Precondition: on.problem.backward.
 GradientOutputs run_backward(const Kernel& kernel, const Case& on);

@@ -1,6 +1,7 @@
 // Would the bound of a case have accepted a wrong output? Counted, not judged.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "attest/verdict.hpp"
@@ -30,5 +31,28 @@ class StandInTrials {
   const Case& of_;
   std::vector<Seen> seen_;
 };
+
+/// The same of the lse: that of the other base, and the maximum alone.
+class LseTrials {
+ public:
+  void look_at(const reference::CertifiedRow& exact, const Problem& problem);
+  std::vector<StandInTrial> trials() const;
+
+ private:
+  struct Seen {
+    bool differs = false;
+    bool refused = false;
+  };
+  static void try_out(Seen& seen, const reference::CertifiedRow& exact, double lse);
+
+  Seen other_base_;
+  Seen maximum_;
+};
+
+/// A case whose limits accept more than this share of the stand-ins is weak.
+inline constexpr double kMostAccepted = 0.5;
+
+/// Why a case is weak, or nothing.
+std::string low_power(const std::vector<StandInTrial>& trials);
 
 }  // namespace attest::properties

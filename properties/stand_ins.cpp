@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "properties/judge.hpp"
+#include "properties/stand_in_reader.hpp"
 
 namespace attest::properties {
 namespace {
@@ -40,10 +41,6 @@ Output with_scores(const RowFacts& facts, bool with_sink, const Score& score) {
                   [&](std::size_t j) { return j < count ? std::exp(scores[j] - largest) : 0; });
 }
 
-double capped(double score, double softcap) {
-  return softcap == 0 ? score : softcap * std::tanh(score / softcap);
-}
-
 double sum_of(const std::vector<ScoreAddend>& addends, std::size_t j, bool before_softcap) {
   double sum = 0;
   for (const ScoreAddend& addend : addends)
@@ -51,50 +48,11 @@ double sum_of(const std::vector<ScoreAddend>& addends, std::size_t j, bool befor
   return sum;
 }
 
-/// What a wrong kernel reads of a row: numbers by logical index, descaled.
-class Reader {
- public:
-  Reader(const Case& of, const RowIndex& row)
-      : of_(of), row_(row), inputs_(inputs_of(of)), reader_(inputs_) {
-    reader_.append_query(row, query_);
-  }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-
-  double product(Index key) const {
-    std::vector<double> numbers;
-    reader_.append_key(row_.batch, kv_head(), key, numbers);
-    double dot = 0;
-    for (std::size_t c = 0; c < query_.size(); ++c) dot += query_[c] * numbers[c];
-    return dot * scale_value(of_.problem);
-  }
-  Output value(Index key) const {
-    Output numbers;
-    reader_.append_value(row_.batch, kv_head(), key, numbers);
-    return numbers;
-  }
-  /// Of any key, also a masked one; not finite where an additive mask excludes it.
-  double score(Index key) const {
-    const std::vector<ScoreAddend> addends = reader_.addends(row_, {key});
-    const double before = product(key) + sum_of(addends, 0, true);
-    return capped(before, of_.problem.softcap) + sum_of(addends, 0, false);
-  }
-
- private:
-  Index kv_head() const { return of_.problem.kv_head(row_.head); }
-
-  const Case& of_;
-  RowIndex row_;
-  reference::Inputs inputs_;
-  reference::RowReader reader_;
-  std::vector<double> query_;
-};
-
 /// Nothing where every key is visible: it is then that of uniform weights.
 std::optional<Output> mean_of_all(const Case& of, const RowIndex& row, const RowFacts& facts) {
   const Index keys = of.problem.key_length(row.batch);
   if (facts.visible_keys() == keys) return std::nullopt;
-  const Reader reader(of, row);
+  const StandInReader reader(of, row);
   Output mean(facts.output.size(), 0.0);
   for (Index key = 0; key < keys; ++key) {
     const Output value = reader.value(key);
@@ -108,7 +66,7 @@ std::optional<Output> mean_of_all(const Case& of, const RowIndex& row, const Row
 std::optional<Output> one_key_more(const Case& of, const RowIndex& row, const RowFacts& facts) {
   const Index next = facts.keys[static_cast<std::size_t>(facts.visible_keys()) - 1] + 1;
   if (next >= of.problem.key_length(row.batch)) return std::nullopt;
-  const Reader reader(of, row);
+  const StandInReader reader(of, row);
   const double score = reader.score(next);
   if (!std::isfinite(score)) return std::nullopt;
   const double largest = std::max(facts.score_max, score);
@@ -175,7 +133,7 @@ std::optional<Output> zeros(const Case&, const RowIndex&, const RowFacts& facts)
   return Output(facts.output.size(), 0.0);
 }
 
-constexpr std::array<StandIn, 9> kStandIns{{
+constexpr std::array<StandIn, 22> kStandIns{{
     {"all zeros", "nothing was computed"},
     {"mean of all V", "every key counts the same, also a masked one"},
     {"uniform weights", "every visible key counts the same"},
@@ -185,6 +143,19 @@ constexpr std::array<StandIn, 9> kStandIns{{
     {"softcap forgotten", "the score is not capped"},
     {"additions forgotten", "bias, ALiBi and additive mask add nothing"},
     {"sink forgotten", "the weights of the keys sum to 1"},
+    {"V of the key of largest score", "the key of largest score alone"},
+    {"alignment +1", "the causal diagonal lies one key too far"},
+    {"alignment -1", "the causal diagonal lies one key too near"},
+    {"window +1", "every limit of the window is one key too wide"},
+    {"window -1", "every limit of the window is one key too narrow"},
+    {"wrong head map", "query head h reads key/value head h mod heads_kv"},
+    {"scale + 1/64", "the scale is larger by a factor of 1 + 1/64"},
+    {"scale - 1/64", "the scale is smaller by a factor of 1 - 1/64"},
+    {"tile skipped", "the last tile that has a visible key is left out"},
+    {"rescale forgotten", "the first rise of the maximum does not rescale the numerator"},
+    {"P in a lower type", "weights are rounded to f32 (of f64), bf16 (of f32) or e4m3"},
+    {"one row zeroed", "one row in the middle of the last head is zeros"},
+    {"two rows swapped", "the first two rows have what belongs to the other"},
 }};
 
 /// In the same order.
@@ -196,7 +167,20 @@ constexpr std::array<MadeOf, kStandIns.size()> kOutputs{zeros,
                                                         one_key_more,
                                                         without_softcap,
                                                         without_additions,
-                                                        of_facts<without_sink>};
+                                                        of_facts<without_sink>,
+                                                        value_of_largest,
+                                                        alignment_plus_one,
+                                                        alignment_minus_one,
+                                                        window_plus_one,
+                                                        window_minus_one,
+                                                        wrong_head_map,
+                                                        scale_too_large,
+                                                        scale_too_small,
+                                                        tile_skipped,
+                                                        rescale_forgotten,
+                                                        weights_in_lower_type,
+                                                        one_row_zeroed,
+                                                        two_rows_swapped};
 
 }  // namespace
 
@@ -218,7 +202,7 @@ std::vector<std::optional<Output>> stand_in_outputs(const Case& of, const RowInd
 }
 
 ScoreParts score_parts(const Case& of, const RowIndex& row, const RowFacts& facts) {
-  const Reader reader(of, row);
+  const StandInReader reader(of, row);
   ScoreParts parts;
   for (std::size_t j = 0; j < static_cast<std::size_t>(facts.visible_keys()); ++j) {
     parts.product.push_back(reader.product(facts.keys[j]));

@@ -151,5 +151,70 @@ TEST(StandIns, AnOutputWithTheRoundingOfDoubleDoesNotDifferFromTheTruth) {
   }
 }
 
+TEST(StandIns, AnotherAlignmentAndWindowAreTheRowsOfThatMask) {
+  const Case of = case_of("2x4/2:5x9:8/3 f32" + kEveryTerm);
+  Case wide = of;
+  wide.problem.mask.causal->offset = 3;
+  expect_truth_of(wide, of, "alignment +1");
+  wide.problem.mask.causal->offset = 1;
+  expect_truth_of(wide, of, "alignment -1");
+  const Case window = case_of("2x4/2:5x9:8/3 f32 win=2:1 align=tl vals=spread:3");
+  Case other = window;
+  other.problem.mask.window = {3, 2};
+  expect_truth_of(other, window, "window +1");
+  other.problem.mask.window = {1, 0};
+  expect_truth_of(other, window, "window -1");
+  const Case none = case_of("2x4/2:5x9:8/3 f32 vals=spread:3");
+  for (const char* const name : {"alignment +1", "alignment -1", "window +1", "window -1"})
+    EXPECT_EQ(output_of(none, {}, name), std::nullopt) << name;
+}
+
+TEST(StandIns, TheWrongHeadMapReadsTheHeadModuloTheNumberOfHeads) {
+  const Case of = case_of("1x4/2:1x2:1 f32 scale=1 vals=lit:0,0,0,0;0,0,0,0;1,3,20,40");
+  EXPECT_EQ(output_of(of, {0, 0, 0}, "wrong head map"), std::nullopt);
+  EXPECT_EQ(output_of(of, {0, 1, 0}, "wrong head map"), Numbers{30});
+  EXPECT_EQ(output_of(of, {0, 2, 0}, "wrong head map"), Numbers{2});
+  EXPECT_EQ(output_of(of, {0, 3, 0}, "wrong head map"), std::nullopt);
+}
+
+TEST(StandIns, AScaleOffByOneSixtyFourthIsThatOfAnotherProblem) {
+  const Case of = case_of("2x4/2:5x9:8/3 f32 scale=0.5" + kEveryTerm);
+  Case other = of;
+  other.problem.scale.value = 0.5 * (1 + 0x1p-6);
+  expect_truth_of(other, of, "scale + 1/64");
+  other.problem.scale.value = 0.5 * (1 - 0x1p-6);
+  expect_truth_of(other, of, "scale - 1/64");
+}
+
+TEST(StandIns, OfTilesAreThoseWorkedOutByHand) {
+  // Weights e^0, e^0, e^ln 2; tiles of two keys.
+  const Case of = case_of("1x1:1x3:1 f32 scale=1 tile=2 vals=lit:1;0,0,0.6931472;4,8,2");
+  EXPECT_EQ(output_of(of, {}, "tile skipped"), Numbers{6});
+  EXPECT_EQ(output_of(of, {}, "V of the key of largest score"), Numbers{2});
+  // The numerator of the first tile is not halved: (4 + 8) + 2 over 1/2 + 1/2 + 1.
+  const auto forgotten = output_of(of, {}, "rescale forgotten");
+  ASSERT_TRUE(forgotten);
+  EXPECT_LE(std::abs(forgotten->front() - 7), 0x1p-20);
+  const Case one_tile = case_of("1x1:1x3:1 f32 scale=1 tile=3 vals=lit:1;0,0,1;4,8,2");
+  EXPECT_EQ(output_of(one_tile, {}, "rescale forgotten"), std::nullopt);
+  EXPECT_EQ(output_of(one_tile, {}, "tile skipped"), Numbers{0});
+}
+
+TEST(StandIns, PInALowerTypeRoundsTheWeightsAlone) {
+  // exp(-1) = 0.36788 is 0.3671875 in bf16.
+  const Case of = case_of("1x1:1x2:1 f32 scale=1 vals=lit:1;0,-1;0,1");
+  const double weight = std::exp(-1.0);
+  EXPECT_EQ(output_of(of, {}, "P in a lower type"), Numbers{0.3671875 / (1 + weight)});
+}
+
+TEST(StandIns, OneRowIsZeroedAndTwoAreSwapped) {
+  const Case of = case_of("1x1:3x2:1 f32 mask=causal:tl vals=lit:0,0,0;0,0;4,8");
+  EXPECT_EQ(output_of(of, {0, 0, 0}, "one row zeroed"), std::nullopt);
+  EXPECT_EQ(output_of(of, {0, 0, 1}, "one row zeroed"), Numbers{0});
+  EXPECT_EQ(output_of(of, {0, 0, 0}, "two rows swapped"), Numbers{6});
+  EXPECT_EQ(output_of(of, {0, 0, 1}, "two rows swapped"), Numbers{4});
+  EXPECT_EQ(output_of(of, {0, 0, 2}, "two rows swapped"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace attest::properties

@@ -131,6 +131,7 @@ CaseResult case_of(const Json& json) {
   if (const Json* const witness = fields.object("witness"))
     result.verdict.witness = witness_of(*witness);
   result.replay = fields.text("replay");
+  result.acts_like = fields.text("acts_like");
   return result;
 }
 
@@ -277,6 +278,7 @@ RunHeader run_header_of(const Json& json) {
   header.started = fields.text("started");
   header.seed = fields.seed("seed");
   header.tier = fields.text("tier");
+  header.rule = fields.text("rule_override");
   header.jobs = static_cast<int>(std::min<std::int64_t>(fields.count("jobs"), 1 << 20));
   header.shard = shard_of(fields);
   header.condensed = fields.flag("condensed");

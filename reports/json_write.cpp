@@ -92,6 +92,7 @@ Json case_json(const CaseResult& result) {
   if (violated) json["seed"] = seed_text(result.seed);
   if (verdict.witness) json["witness"] = witness_json(*verdict.witness, violated);
   if (!result.replay.empty()) json["replay"] = result.replay;
+  if (!result.acts_like.empty()) json["acts_like"] = result.acts_like;
   return json;
 }
 

@@ -37,6 +37,24 @@ std::string power_line(const std::vector<PowerCount>& counts) {
                      trials == 1 ? "trial" : "trials");
 }
 
+std::string accepted_lines(const std::vector<PowerCount>& counts) {
+  std::vector<PowerCount> accepted;
+  for (const PowerCount& count : counts)
+    if (count.accepted > 0) accepted.push_back(count);
+  const auto share = [](const PowerCount& count) {
+    return static_cast<double>(count.accepted) / static_cast<double>(count.trials);
+  };
+  std::stable_sort(
+      accepted.begin(), accepted.end(),
+      [&](const PowerCount& left, const PowerCount& right) { return share(left) > share(right); });
+  std::string lines;
+  for (const PowerCount& count : accepted)
+    lines +=
+        fmt::format("  {:<10} would accept {:<30} in {} of {}\n", plain_text(count.law),
+                    plain_text(count.stand_in), count.accepted, count_text(count.trials, "case"));
+  return lines;
+}
+
 std::string bits_line(const std::vector<BitEquality>& rows) {
   std::vector<BitEquality> sums;
   for (const BitEquality& row : rows) {

@@ -12,6 +12,9 @@ namespace attest::reports {
 /// trials. Never 100 % while one was accepted.
 std::string power_line(const std::vector<PowerCount>& counts);
 
+/// One line a stand-in and law that accepted it: the most often accepted first.
+std::string accepted_lines(const std::vector<PowerCount>& counts);
+
 /// "bits  rerun equal | batch 39 of 240 cases differ (not required) | ..."; over all dtypes, empty
 /// if nothing was measured.
 std::string bits_line(const std::vector<BitEquality>& rows);

@@ -34,6 +34,11 @@ void append_reason_and_spread(std::string& text, const Verdict& verdict) {
   }
 }
 
+void append_acts_like(std::string& text, const CaseResult& result) {
+  if (!result.acts_like.empty())
+    text += fmt::format("  acts like {}\n", plain_text(result.acts_like));
+}
+
 void append_witness(std::string& text, const Witness& witness) {
   append_item(text, "element", witness_element(witness));
   append_item(text, "got",
@@ -90,6 +95,7 @@ std::string render_found_text(const CaseResult& found) {
     append_item(text, "element", line);
   }
   append_reason_and_spread(text, verdict);
+  append_acts_like(text, found);
   return text;
 }
 
@@ -100,6 +106,7 @@ std::string render_shrunk_text(const Violation& violation) {
   append_values(text, violation.values);
   if (smallest.verdict.witness) append_witness(text, *smallest.verdict.witness);
   append_reason_and_spread(text, smallest.verdict);
+  append_acts_like(text, smallest);
   const std::string& replay = smallest.replay.empty() ? violation.found.replay : smallest.replay;
   if (!replay.empty()) text += fmt::format("replay     {}\n", plain_text(replay));
   if (!violation.saved.empty()) text += fmt::format("saved      {}\n", plain_text(violation.saved));

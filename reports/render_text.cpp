@@ -46,6 +46,9 @@ std::string last_line(const CheckReport& report) {
 
 std::string render_check_text(const CheckReport& report) {
   std::string text = text_of(law_table(report, kProblemWidth)) + '\n';
+  if (!report.rule.empty())
+    text += fmt::format("override: bound.out and bound.lse compare by {}, not by the bound\n",
+                        plain_text(report.rule));
   if (!report.distribution.empty()) text += wrapped(plain_text(report.distribution)) + '\n';
   for (const LawRow& row : report.laws)
     if (row.violations == 0 &&
@@ -54,6 +57,7 @@ std::string render_check_text(const CheckReport& report) {
           "note {}: {} of {} beyond the probable error (6 sigma), within the bound: a warning\n",
           plain_text(row.law), row.beyond_probable, count_text(row.values, "value"));
   text += bits_line(report.measured.bit_equality) + power_line(report.measured.power);
+  if (!report.rule.empty()) text += accepted_lines(report.measured.power);
   return text + last_line(report);
 }
 

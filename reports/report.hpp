@@ -29,6 +29,7 @@ struct CaseResult {
   double seconds = 0;
   std::string replay;      ///< full command line; empty where it would be unwieldy
   std::uint64_t seed = 0;  ///< of the run that drew the case
+  std::string acts_like;   ///< mistakes that explain a violation (properties/diagnosis.hpp)
 };
 
 /// Counts of one law over its cases.
@@ -117,6 +118,7 @@ struct CheckReport {
   std::string declares;  ///< one line: dtypes, masks, policies
   std::uint64_t seed = 0;
   std::string tier;
+  std::string rule;  ///< what bound.out and bound.lse compare by instead of the bound; empty: it
   int jobs = 1;
   Environment environment;
   std::vector<LawRow> laws;

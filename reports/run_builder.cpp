@@ -99,6 +99,7 @@ CheckReport& RunBuilder::check_of(const std::string& kernel) {
     if (entry.name == kernel) fresh.declares = entry.declares;
   fresh.seed = current_.seed;
   fresh.tier = current_.tier;
+  fresh.rule = current_.rule;
   fresh.jobs = current_.jobs;
   fresh.environment = current_.environment;
   return fresh;

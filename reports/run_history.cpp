@@ -54,8 +54,8 @@ auto run_key(const RunHeader& header) {
   std::string commit;
   for (const auto& [name, value] : header.environment)
     if (name == "commit") commit = value;
-  return std::tuple{kernels_text(header), versions,    commit,
-                    header.seed,          header.tier, header.shard.count};
+  return std::tuple{kernels_text(header), versions,          commit, header.seed, header.tier,
+                    header.rule,          header.shard.count};
 }
 
 /// Copies of one run have the same first line.

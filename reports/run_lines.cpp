@@ -58,6 +58,7 @@ std::string header_line(const RunHeader& header) {
   json["kernels"] = array_of(header.kernels, kernel_json);
   json["seed"] = seed_text(header.seed);
   json["tier"] = header.tier;
+  if (!header.rule.empty()) json["rule_override"] = header.rule;
   json["jobs"] = header.jobs;
   if (header.shard != Shard{})
     json["shard"] = fmt::format("{}/{}", header.shard.index, header.shard.count);

@@ -45,6 +45,7 @@ struct RunHeader {
   std::vector<KernelEntry> kernels;
   std::uint64_t seed = 0;
   std::string tier;
+  std::string rule;  ///< what bound.out and bound.lse compare by instead of the bound; empty: it
   int jobs = 1;
   Shard shard;
   std::vector<LawText> laws;  ///< that the run was asked for

@@ -17,6 +17,7 @@
 #include "cli/interruption.hpp"
 #include "cli/run_output.hpp"
 #include "cli/worst_store.hpp"
+#include "properties/rule.hpp"
 
 namespace attest::cli {
 namespace {
@@ -168,10 +169,16 @@ int check_command(const CheckOptions& options) {
   auto planned = plan_run(options, library.value().get());
   if (!planned.ok()) return usage(planned.status().message());
   CheckRun run = std::move(planned).value();
+  properties::ComparisonRule rule;
+  TextError error;
+  if (!properties::parse_rule(options.rule, rule, error))
+    return usage("cannot use this rule:\n" + with_caret(options.rule, error));
+  const properties::RuleInForce in_force(rule);
   const auto folder = make_run_folder(options.out);
   if (!folder.ok()) return usage(folder.status().message());
   run.out = folder.value();
-  const reports::RunHeader header = header_of(run, options);
+  reports::RunHeader header = header_of(run, options);
+  if (rule.kind != properties::ComparisonRule::Kind::bound) header.rule = to_text(rule);
   auto lines = RunStream::open(run.out, header);
   if (!lines.ok()) return usage(lines.status().message());
 

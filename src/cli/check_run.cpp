@@ -10,6 +10,7 @@
 #include "cli/case_store.hpp"
 #include "cli/case_text.hpp"
 #include "cli/measurements.hpp"
+#include "properties/diagnosis.hpp"
 #include "properties/shrink.hpp"
 
 namespace attest::cli {
@@ -37,6 +38,7 @@ class Session {
     const bool violated = is_violation(checked.verdict.outcome);
     reports::CaseResult result = to_result(checked.value, checked, checked.verdict);
     measuring_.take(checked);
+    if (violated) result.acts_like = acts_like({checked.value}, *checked.law);
     lines_.add(result);
     // A run whose results cannot be kept is not worth going on with.
     if (lost()) return AfterCase::stop_run;
@@ -102,6 +104,11 @@ class Session {
     return result;
   }
 
+  std::string acts_like(const std::vector<properties::Case>& cases,
+                        const properties::Law& law) const {
+    return properties::acts_like(properties::explain(*run_.kernel, law, cases));
+  }
+
   void explain(reports::CaseResult found, const CheckedCase& checked) {
     say(render_found_text(found));
     properties::Shrunk shrunk = properties::shrink(*run_.kernel, *checked.law, checked.value,
@@ -109,6 +116,7 @@ class Session {
     reports::Violation violation;
     violation.found = std::move(found);
     violation.shrunk = to_result(shrunk.smallest, checked, shrunk.verdict);
+    violation.shrunk.acts_like = acts_like({shrunk.smallest, checked.value}, *checked.law);
     violation.values = values_text(shrunk.smallest);
     violation.shrink_tries = shrunk.tried;
     violation.shrink_kept = shrunk.kept;

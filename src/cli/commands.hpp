@@ -38,8 +38,9 @@ struct CheckOptions {
   std::string out;  ///< empty: attest-out/TIME
   std::vector<std::string> formats;
   std::vector<std::string> tensors;
-  std::string worst;  ///< folder of stored worst cases; empty: kWorstFolder if it exists
-  std::string shard;  ///< "2/3"; empty: all cases
+  std::string worst;           ///< folder of stored worst cases; empty: kWorstFolder if it exists
+  std::string shard;           ///< "2/3"; empty: all cases
+  std::string rule = "bound";  ///< properties/rule.hpp
 };
 
 struct ReplayOptions {

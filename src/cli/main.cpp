@@ -42,6 +42,8 @@ void add_check(CLI::App& app, CheckOptions& options) {
       "--format", options.formats,
       "text, jsonl, md, accuracy, json, junit, sarif, csv or html, to standard output or as "
       "NAME=FILE; may be repeated");
+  check->add_option("--rule", options.rule,
+                    "bound, twin:N or abs:A,rel:R: what outputs and lse are compared by (bound)");
   check->add_option("--worst", options.worst,
                     "folder of stored worst cases, which run first (" + std::string(kWorstFolder) +
                         " if it exists)");

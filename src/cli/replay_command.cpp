@@ -4,6 +4,7 @@
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/replay_inputs.hpp"
+#include "properties/diagnosis.hpp"
 
 namespace attest::cli {
 namespace {
@@ -26,6 +27,7 @@ void replay_one(const Kernel& kernel, const properties::Law& law, const properti
   if (is_violation(outcome)) {
     ++tally.violated;
     tally.crashed = tally.crashed || outcome == Outcome::crash;
+    result.acts_like = properties::acts_like(properties::explain(kernel, law, on));
     fmt::print("{}", render_found_text(result));
     fmt::print("{}  replay  {}\n", values_text(on), replay_command_line(kernel, on, law.name, {}));
     return;

@@ -7,6 +7,7 @@
 #include "cli/case_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/replay_inputs.hpp"
+#include "properties/diagnosis.hpp"
 #include "properties/shrink.hpp"
 #include "reports/report.hpp"
 
@@ -37,6 +38,8 @@ Status show(const ReplayInput& input, const properties::Law& law, const properti
   result.law = law.name;
   result.problem = problem_text(shrunk.smallest);
   result.verdict = shrunk.verdict;
+  const std::vector<properties::Case> cases{shrunk.smallest, input.value};
+  result.acts_like = properties::acts_like(properties::explain(kernel, law, cases));
   fmt::print("{}", render_found_text(result));
   fmt::print("{}shrunk     {} tried, {} kept{}\n", values_text(shrunk.smallest), shrunk.tried,
              shrunk.kept, shrunk.finished ? "" : "; the time is over, a smaller case may exist");

@@ -1,0 +1,37 @@
+// The runs that a diagnosis must explain.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "properties/diagnosis_run.hpp"
+#include "properties/laws.hpp"
+
+namespace attest::properties {
+
+using Runs = std::vector<std::unique_ptr<DiagnosedRun>>;
+
+/// What the law saw, the cases themselves, and the wrong problems with other values and in other
+/// shapes. Cases that are large are left out.
+class Evidence {
+ public:
+  Evidence(const Kernel& kernel, const Law& law, std::span<const Case> cases);
+
+  /// Wrong ones first: most mistakes are ruled out by the first wrong row.
+  const Runs& runs() const { return runs_; }
+  const std::vector<BackwardRun>& backward() const { return backward_; }
+  bool is_wrong() const { return !runs_.empty() && runs_.front()->wrong_rows() > 0; }
+
+ private:
+  /// Recorded; what it throws is no evidence.
+  void run_plainly(const Case& on) const;
+  void add_recorded(const std::vector<ForwardRun>& recorded);
+  void add_fresh();
+
+  const Kernel& kernel_;
+  Runs runs_;
+  std::vector<BackwardRun> backward_;
+};
+
+}  // namespace attest::properties
