@@ -14,7 +14,9 @@ target_compile_options(attest_flags INTERFACE
   # The error analysis counts every rounding: no contraction, and never fast-math.
   -ffp-contract=off
   # False alarms of GCC 12 on string concatenation (its bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # clang blames us for what libstdc++ uses of its own deprecated functions (std::stable_sort).
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(ATTEST_WERROR)
   target_compile_options(attest_flags INTERFACE -Werror)
 endif()
