@@ -15,8 +15,9 @@
  *     attest_query_row and attest_key_row.
  *   - Pointers are valid during the call only. Inputs are not written, and of the outputs the
  *     elements of existing rows only (those below the query length of their batch member).
- *   - Functions may be called by several threads at once, for different tensors, and return one of
- *     the codes below. They do not throw, exit, print to stdout, or change the rounding mode.
+ *   - One call is made at a time, unless the kernel declares ATTEST_HAS_PARALLEL_CALLS. Functions
+ * do not throw, exit, print to stdout, or change the rounding mode, and return one of the codes
+ *     below.
  *
  * What is computed: attest/problem.hpp, in short
  *   x(i, j)   = scale * (sum_c q(i, c) k(j, c) [+ sum_c qv(i, c) v(j, c)])
@@ -356,6 +357,7 @@ typedef struct attest_message {
 #define ATTEST_HAS_STRIDES                                             \
   ATTEST_BIT(49) /* any strides; without it only tensors whose columns \
                     are next to each other (strides[3] == 1) */
+#define ATTEST_HAS_PARALLEL_CALLS ATTEST_BIT(50) /* several threads may call it at once */
 
 /* Formats of arithmetic: the numbers of ATTEST_F32 ..., and: */
 enum { ATTEST_FORMAT_UNSAID = 0, ATTEST_TF32 = 7 };
