@@ -375,7 +375,8 @@ enum {
 };
 
 enum {
-  ATTEST_EXP_UNSAID = 0,    /* either of the two */
+  ATTEST_EXP_UNSAID = 0,    /* either; natural where a softcap or an addition changes scores, for
+                               which the folded form has no bound */
   ATTEST_EXP_NATURAL = 1,   /* exp(s - max) */
   ATTEST_EXP_FOLDED_TWO = 2 /* exp2(fma(q.k, c, -max' c)), c = scale log2(e) */
 };
@@ -399,8 +400,8 @@ enum {
  * ULP: spacing of the accumulators' format at the result. 0.5 is correct rounding to nearest. */
 typedef struct attest_accuracy {
   uint64_t size;
-  int32_t accumulators;     /* format of sums and of all else; absent: dtype_compute */
-  int32_t rounding;         /* of that format */
+  int32_t accumulators; /* format of sums and of all else, at most dtype_compute; absent: that */
+  int32_t rounding;     /* of that format */
   int32_t dot_accumulators; /* of q.k; absent: as accumulators */
   int32_t scaled_query;     /* format to which q * scale is rounded before the dot product; absent:
                                the query is not rounded */
@@ -415,16 +416,17 @@ typedef struct attest_accuracy {
   int32_t unused;           /* 0 */
   int64_t dot_roundings;    /* on the longest path from q, k to a score; absent: head_dim + 3
                                (+ head_dim_v with qv; + 2 with descales) */
-  int64_t own_tile_kv;      /* keys of a tile that it works by, whatever the call says; absent: that
-                               of the call with ATTEST_HAS_TILES, else any */
-  double lag_log2;          /* a rise of the maximum by at most 2^this is not taken over (lazy
-                               rescaling); absent: 0 */
-  double exp_ulp;           /* absent: 4 */
-  double log_ulp;           /* absent: 4, and 2^-22 beside it (2^-50 in f64) near ln(1) */
-  double tanh_ulp;          /* of softcap; absent: relative 2^-10, as of tanh.approx.f32 */
-  double division_ulp;      /* of numerator / row_sum; absent: 4 */
-  double alibi_ulp;         /* of the ALiBi term; absent: 4 */
-  double descale_ulp;       /* of descale_v * v as the kernel reads it; absent: 2 */
+  int64_t own_tile_kv; /* with ATTEST_SCOPE_SPLIT. Kernels that take tiles and splits of the call:
+                          where tile_kv is larger, tiles have this many keys; absent: never. Others:
+                          keys of a tile of their own, taken in ascending order; absent: any */
+  double lag_log2;     /* a rise of the maximum by at most 2^this is not taken over (lazy
+                          rescaling); absent: 0 */
+  double exp_ulp;      /* absent: 4 */
+  double log_ulp;      /* absent: 4, and 2^-22 beside it (2^-50 in f64) near ln(1) */
+  double tanh_ulp;     /* of softcap; absent: relative 2^-10, as of tanh.approx.f32; 8 in f64 */
+  double division_ulp; /* of numerator / row_sum; absent: 4 */
+  double alibi_ulp;    /* of the ALiBi term; absent: 4 */
+  double descale_ulp;  /* of descale_v * v as the kernel reads it; absent: 2 */
   /* Of the backward pass. */
   int32_t gradient_weights; /* format of P before it multiplies dout; absent: dtype_q */
   int32_t score_gradients;  /* format of dS before it multiplies q and k; absent: dtype_q */
@@ -492,7 +494,8 @@ typedef struct attest_kernel_table {
                   const attest_backward_tensors* tensors, attest_message* message);
 
   /* Writes the part over the keys [key_begin, key_end) to `part`; out and lse of `tensors` are
-   * null. Null: the kernel shows no partial results of its own; those of forward serve. */
+   * null. Called with ATTEST_PART_SUMMARY only: parts (out, lse) come from forward on some of the
+   * keys. Null: one key is then max = score, row_sum = 1, numerator = v. */
   int (*partial)(const attest_problem* problem, const attest_tiling* tiling, int64_t key_begin,
                  int64_t key_end, const attest_forward_tensors* tensors, const attest_part* part,
                  attest_message* message);
