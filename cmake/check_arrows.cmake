@@ -24,7 +24,7 @@ set(ARROWS
   "+memory        | ^src/kernels/simd_test[.]cpp$ | malloc.h"
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/foreign    | ^src/foreign/         | std attest/ foreign/ nlohmann/ ${system} dlfcn.h"
-  "+tests         | ^src/foreign/abi_header_test[.]c$ | assert.h string.h"
+  "examples       | ^examples/            | std attest/kernel_abi.h"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
