@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace attest::cli {
 
 /// Small and stable; listed in --help.
@@ -149,6 +153,33 @@ struct BenchOptions {
   bool list = false;
   std::string out;  ///< empty: standard output
 };
+
+struct NewOptions {
+  std::string name;
+  std::string abi;  ///< c, cpp or pipe
+  std::string out;  ///< empty: a folder `name`
+};
+void add_new(CLI::App& app, NewOptions& options);
+int new_command(const NewOptions& options);
+
+/// How kernels of others are run.
+struct IsolationOptions {
+  std::string isolate = "worker";  ///< or "none"
+  double case_timeout = 60;        ///< seconds a call
+  std::int64_t mem_limit = 8192;   ///< MiB a process; 0: no limit
+};
+/// Of every command that takes a kernel; after those commands were added.
+void add_isolation(CLI::App& app, IsolationOptions& options);
+void isolate(const IsolationOptions& options);
+
+/// Not for people: the program starts itself with it.
+struct WorkerOptions {
+  std::string plugin;
+  double case_timeout = 60;
+  std::int64_t mem_limit = 8192;
+};
+void add_worker(CLI::App& app, WorkerOptions& options);
+int worker_command(const WorkerOptions& options);
 
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
