@@ -68,6 +68,20 @@ PathCounts count_sink(const EvaluationOrder& order, const ScoredKey& sink,
   return path;
 }
 
+/// A rescale on the path of a key is a part that joins and has a larger maximum: at most every
+/// other part, and at most every key that may have a larger score.
+void count_any_order(const DeclaredAccuracy& accuracy, double lag,
+                     const std::vector<ScoredKey>& keys, std::vector<PathCounts>& counts) {
+  std::vector<double> uppers;
+  for (const ScoredKey& key : keys) uppers.push_back(key.score + key.score_error);
+  std::sort(uppers.begin(), uppers.end());
+  for (std::size_t j = 0; j < keys.size(); ++j) {
+    const double lower = keys[j].score - keys[j].score_error - lag;
+    const auto larger = uppers.end() - std::upper_bound(uppers.begin(), uppers.end(), lower);
+    counts[j].rescales = std::min<Index>(accuracy.any_order_parts - 1, larger);
+  }
+}
+
 }  // namespace
 
 std::vector<PathCounts> count_paths(const DeclaredAccuracy& accuracy, const Tiling& tiling,
@@ -78,7 +92,9 @@ std::vector<PathCounts> count_paths(const DeclaredAccuracy& accuracy, const Tili
   std::vector<PathCounts> counts(visible.size());
   for (const UnitOrder& unit : order.units) count_within_unit(unit, accuracy.ordered_sums, counts);
   count_merges(order, counts);
+  if (accuracy.any_order_parts > 0) count_any_order(accuracy, order.lag, visible, counts);
   if (has_sink) counts.push_back(count_sink(order, keys.back(), counts));
+  if (has_sink) counts.back().rescales += accuracy.any_order_parts;
   return counts;
 }
 

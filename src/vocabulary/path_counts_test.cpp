@@ -288,5 +288,43 @@ TEST(CountPaths, OfEqualScoresWithErrorsCountEveryRescaleThatIsPossible) {
   EXPECT_EQ(written(counted(row)), "2/1 2/1");
 }
 
+Index number_of_tiles(const Row& row) {
+  if (row.accuracy.scope == SummaryScope::row) return 1;
+  return static_cast<Index>(all_tiles(row.tiling, row.seq_kv).size());
+}
+
+/// What is declared of a kernel whose order nobody knows.
+Row in_any_order(Row row, Index parts) {
+  row.accuracy.scope = SummaryScope::row;
+  row.accuracy.ordered_sums = false;
+  row.accuracy.any_order_parts = parts;
+  return row;
+}
+
+TEST(CountPaths, InAnyOrderAreAtLeastThoseOfEveryOrder) {
+  SplitMix64 random(27);
+  for (int i = 0; i < 3000; ++i) {
+    Row row = random_row(random);
+    const Index parts = std::max<Index>(number_of_tiles(row), 1);
+    const std::vector<PathCounts> bound = counted(in_any_order(row, parts));
+    ASSERT_TRUE(all_at_least(bound, counted(row))) << described(row);
+    // The same keys in the opposite order.
+    Row turned = row;
+    std::reverse(turned.keys.begin(), turned.keys.end());
+    for (ScoredKey& key : turned.keys) key.key = row.seq_kv - 1 - key.key;
+    std::vector<PathCounts> of_turned = counted(turned);
+    std::reverse(of_turned.begin(), of_turned.end());
+    if (number_of_tiles(turned) <= parts)
+      ASSERT_TRUE(all_at_least(bound, of_turned)) << described(row);
+  }
+}
+
+TEST(CountPaths, InAnyOrderCountLargerKeysAndOtherParts) {
+  const Row row = row_of(SummaryScope::row, 1, 1, {3, 1, 2, 4});
+  EXPECT_EQ(written(counted(in_any_order(row, 4))), "4/1 4/3 4/2 4/0");
+  EXPECT_EQ(written(counted(in_any_order(row, 3))), "4/1 4/2 4/2 4/0");
+  EXPECT_EQ(written(counted(in_any_order(row, 1))), "4/0 4/0 4/0 4/0");
+}
+
 }  // namespace
 }  // namespace attest
