@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "properties/in_parallel.hpp"
 #include "properties/output_errors.hpp"
 #include "properties/rule.hpp"
 #include "properties/stand_in_trials.hpp"
@@ -227,27 +228,73 @@ class OutMeasurements {
 }  // namespace
 
 Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part) {
+  const std::vector<RowIndex> rows = all_rows(of.problem);
+  return judge_outputs(kernel, of, outputs, part, {rows});
+}
+
+namespace {
+
+/// Exact rows, a few at a time on several threads, handed out in order.
+class ExactRows {
+ public:
+  ExactRows(const Truth& truth, const Outputs& outputs, const RowChoice& choice)
+      : truth_(truth), outputs_(outputs), choice_(choice), audits_(choice.audits) {}
+
+  std::optional<reference::CertifiedRow> at(std::size_t place) {
+    if (place >= begin_ + block_.size()) compute(place);
+    std::optional<reference::CertifiedRow> exact = std::move(block_[place - begin_]);
+    const RowIndex& row = choice_.rows[place];
+    if (audits_ == 0 || !exact || share_of_bound(*exact, row, outputs_) < kNearBound) return exact;
+    --audits_;
+    return truth_.row(row, outputs_);
+  }
+
+ private:
+  void compute(std::size_t begin) {
+    const std::size_t most = choice_.jobs > 1 ? 4 * static_cast<std::size_t>(choice_.jobs) : 1;
+    begin_ = begin;
+    block_.assign(std::min(most, choice_.rows.size() - begin), std::nullopt);
+    in_parallel(static_cast<Index>(block_.size()), choice_.jobs, [&](Index i) {
+      const auto at = static_cast<std::size_t>(i);
+      block_[at] = truth_.row(choice_.rows[begin + at]);
+    });
+  }
+
+  const Truth& truth_;
+  const Outputs& outputs_;
+  const RowChoice& choice_;
+  Index audits_;
+  std::size_t begin_ = 0;
+  std::vector<std::optional<reference::CertifiedRow>> block_;
+};
+
+}  // namespace
+
+Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part,
+                      const RowChoice& choice) {
   Tally tally;
   OutMeasurements measurements(of);
   const Truth truth(kernel, of);
+  ExactRows exact_rows(truth, outputs, choice);
   const Limits limits(of);
   LseTrials lse_trials;
   Index beyond_probable = 0;
-  for_each_row(of.problem, [&](const RowIndex& row) {
-    auto exact = truth.row(row);
+  for (std::size_t place = 0; place < choice.rows.size(); ++place) {
+    const RowIndex& row = choice.rows[place];
+    auto exact = exact_rows.at(place);
     if (!exact) {
       tally.undecided("a visible input is not finite");
-      return;
+      continue;
     }
     const bool proven = exact->bound.proven();
     exact = limits.apply(std::move(*exact));
     if (part == Part::lse) lse_trials.look_at(*exact, of.problem);
     judge_row(tally, {outputs, row, *exact}, part, limits.overrides());
-    if (part != Part::out || exact->facts.visible_keys() == 0 || !exact->bound.proven()) return;
+    if (part != Part::out || exact->facts.visible_keys() == 0 || !exact->bound.proven()) continue;
     measurements.look_at(row, *exact, outputs);
     if (proven && !limits.overrides())
       beyond_probable += count_beyond(truth.probable_errors(*exact), exact->facts, row, outputs);
-  });
+  }
   Verdict verdict = tally.verdict();
   verdict.beyond_probable = beyond_probable;
   if (part == Part::out) measurements.add_to(verdict);

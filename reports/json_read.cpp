@@ -11,8 +11,9 @@ namespace {
 
 Outcome outcome_of(const Fields& fields) {
   const std::string word = fields.needed_text("outcome");
-  for (const Outcome outcome : {Outcome::ok, Outcome::fail, Outcome::weak, Outcome::unproven,
-                                Outcome::skipped, Outcome::flaky, Outcome::crash})
+  for (const Outcome outcome :
+       {Outcome::ok, Outcome::fail, Outcome::weak, Outcome::unproven, Outcome::skipped,
+        Outcome::flaky, Outcome::crash, Outcome::known, Outcome::xpass})
     if (word == to_string(outcome)) return outcome;
   fields.refuse("outcome", "is an unknown word");
 }
@@ -143,6 +144,7 @@ LawRow law_of(const Json& json) {
   row.ok = fields.count("ok");
   row.weak = fields.count("weak");
   row.unproven = fields.count("unproven");
+  row.known = fields.count("known");
   row.skipped = fields.count("skipped");
   row.violations = fields.count("violations");
   row.worst_ratio = fields.number("worst_ratio");

@@ -42,7 +42,11 @@ void count_outcome(LawRow& row, Outcome outcome) {
     case Outcome::fail:
     case Outcome::flaky:
     case Outcome::crash:
+    case Outcome::xpass:
       ++row.violations;
+      break;
+    case Outcome::known:
+      ++row.known;
       break;
   }
 }
@@ -142,7 +146,9 @@ void RunBuilder::count(const CaseResult& result) {
   count_outcome(row, result.verdict.outcome);
   row.values += result.verdict.values_compared;
   row.beyond_probable += result.verdict.beyond_probable;
-  if (!is_worse_ratio(result.verdict.worst_ratio, row.worst_ratio)) return;
+  if (result.verdict.outcome == Outcome::known ||
+      !is_worse_ratio(result.verdict.worst_ratio, row.worst_ratio))
+    return;
   row.worst_ratio = result.verdict.worst_ratio;
   row.worst_problem = cut(result.problem, kMaxExtremeText);
   row.worst_replay = result.replay.size() > kMaxExtremeText ? std::string() : result.replay;
@@ -202,6 +208,7 @@ void RunBuilder::end_check(const CheckReport& end) {
   check.interrupted = check.interrupted || end.interrupted;
   if (check.out_directory.empty()) check.out_directory = end.out_directory;
   if (check.unfinished.empty()) check.unfinished = end.unfinished;
+  append_new(check.ledger, end.ledger);
 }
 
 void RunBuilder::add_sweep_point(const SweepReport& of, const SweepPoint& point) {
@@ -228,6 +235,7 @@ void RunBuilder::add_law(const std::string& kernel, const LawRow& row) {
   sum.unproven += row.unproven;
   sum.skipped += row.skipped;
   sum.violations += row.violations;
+  sum.known += row.known;
   sum.values += row.values;
   sum.beyond_probable += row.beyond_probable;
   if (!is_worse_ratio(row.worst_ratio, sum.worst_ratio)) return;

@@ -21,6 +21,8 @@ enum class Outcome {
   skipped,   ///< the kernel does not declare what the case needs
   flaky,     ///< two runs of the same case disagree
   crash,     ///< the kernel returned an error that the problem does not justify
+  known,     ///< a violation that the ledger of known failures lists
+  xpass,     ///< no violation where the ledger lists one
 };
 
 constexpr std::string_view to_string(Outcome outcome) {
@@ -39,13 +41,19 @@ constexpr std::string_view to_string(Outcome outcome) {
       return "flaky";
     case Outcome::crash:
       return "crash";
+    case Outcome::known:
+      return "known";
+    case Outcome::xpass:
+      return "xpass";
   }
   return "?";
 }
 
-/// Red outcomes; `weak` and `unproven` are not passes either, but have a share that is allowed.
+/// Red outcomes; `known` is none. `weak` and `unproven` are not passes either, but have a share
+/// that is allowed.
 constexpr bool is_violation(Outcome outcome) {
-  return outcome == Outcome::fail || outcome == Outcome::flaky || outcome == Outcome::crash;
+  return outcome == Outcome::fail || outcome == Outcome::flaky || outcome == Outcome::crash ||
+         outcome == Outcome::xpass;
 }
 
 /// The one element that shows a violation (or the worst one of a pass).

@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace attest::cli {
 
 /// Small and stable; listed in --help.
@@ -97,6 +101,17 @@ struct WorldOptions {
   std::string resume;  ///< folder of an earlier run; empty: begin
 };
 
+struct VerifyOptions {
+  std::vector<std::string> dump;  ///< files and folders
+  std::string problem;            ///< empty: that of the dump
+  std::string accumulators;       ///< empty: f32, f64 for f64
+  std::string weights;            ///< empty: the type of v, if it is narrower
+  double exp_ulp = 2;
+  std::int64_t rows = 0;  ///< to judge; 0: all
+  std::string save;       ///< folder for the case of a violation; empty: none is saved
+  int jobs = 0;
+};
+
 struct FuzzOptions {
   std::string kernel;
   std::string problem;  ///< only this one; empty: drawn ones
@@ -160,11 +175,15 @@ int report_command(const ReportOptions& options);
 int compare_command(const CompareOptions& options);
 int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
+int verify_command(const VerifyOptions& options);
 int fuzz_command(const FuzzOptions& options);
 int sweep_command(const SweepOptions& options);
 int selftest_command(const SelftestOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);
+
+/// The subcommand of the command line that fills these options.
+void add_verify(CLI::App& app, VerifyOptions& options);
 
 /// Prints one line to stderr and returns usage_error.
 int usage(const std::string& message);

@@ -289,6 +289,7 @@ int main(int argc, char** argv) {
   SelftestOptions selftest;
   BenchOptions bench;
   ExhaustiveOptions exhaustive;
+  VerifyOptions verify;
   std::string what;
   add_check(app, check);
   add_replay(app, replay);
@@ -302,6 +303,7 @@ int main(int argc, char** argv) {
   add_sweep(app, sweep);
   add_selftest(app, selftest);
   add_bench(app, bench, exhaustive);
+  add_verify(app, verify);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
                    "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
@@ -335,6 +337,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("selftest")) return selftest_command(selftest);
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
+    if (app.got_subcommand("verify")) return verify_command(verify);
     if (app.got_subcommand("doctor")) return doctor_command();
     return list_command(what);
   };
