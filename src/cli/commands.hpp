@@ -20,6 +20,7 @@ enum ExitCode : int {
   usage_error = 2,
   undecided = 3,
   kernel_crashed = 4,
+  known_passed = 5,          ///< a known failure passed, and nothing else is wrong
   oracle_contradiction = 6,  ///< the two oracles disagree: a defect of attest
 };
 
@@ -45,11 +46,13 @@ struct CheckOptions {
   std::string worst;           ///< folder of stored worst cases; empty: kWorstFolder if it exists
   std::string shard;           ///< "2/3"; empty: all cases
   std::string rule = "bound";  ///< properties/rule.hpp
+  std::string known;           ///< ledger of known failures; empty: none
 };
 
 struct ReplayOptions {
   std::vector<std::string> what;  ///< a kernel, and texts, case folders or folders of such
   std::vector<std::string> tensors;
+  std::string known;  ///< ledger of known failures; empty: none
 };
 
 struct ShrinkOptions {
@@ -65,6 +68,7 @@ struct AccuracyOptions {
   std::string out = "reports/out";
   int jobs = 0;
   std::int64_t cases = 20;  ///< generated cases a law of the short check; 0: none
+  std::string known;        ///< ledger of known failures, for the short checks; empty: none
 };
 
 struct ReportOptions {

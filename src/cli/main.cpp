@@ -16,8 +16,8 @@ using namespace attest::cli;
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 all good, 1 a law is violated, 2 wrong use or bad input, 3 undecided (too much\n"
-    "weak or unproven, or interrupted), 4 the kernel returned an error or crashed, 6 attest's own\n"
-    "oracles contradict each other.\n";
+    "weak or unproven, or interrupted), 4 the kernel returned an error or crashed, 5 a known\n"
+    "failure passed, 6 attest's own oracles contradict each other.\n";
 
 void add_check(CLI::App& app, CheckOptions& options) {
   CLI::App* const check = app.add_subcommand("check", "run laws on given or generated problems");
@@ -49,6 +49,7 @@ void add_check(CLI::App& app, CheckOptions& options) {
                         " if it exists)");
   check->add_option("--shard", options.shard,
                     "only part I of N of the cases, as I/N; attest report merges the parts");
+  check->add_option("--known", options.known, "ledger of known failures");
   check->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }
@@ -57,6 +58,7 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
   CLI::App* const replay = app.add_subcommand("replay", "run saved cases or problem lines again");
   replay->add_option("WHAT", options.what, "a kernel, and problem lines or folders of saved cases")
       ->required();
+  replay->add_option("--known", options.known, "ledger of known failures");
   replay->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }
@@ -79,6 +81,7 @@ void add_accuracy(CLI::App& app, AccuracyOptions& options) {
   accuracy->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
   accuracy->add_option("--out", options.out, "folder for the report and run.jsonl");
+  accuracy->add_option("--known", options.known, "ledger of known failures, for generated cases");
   accuracy->add_option("--cases", options.cases, "generated cases a law beside the tensors")
       ->check(CLI::NonNegativeNumber);
   accuracy->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
