@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "attest/any_order.hpp"
 #include "attest/narrow_float.hpp"
 
 namespace attest::properties {
@@ -101,7 +102,8 @@ DiagnosedRun::DiagnosedRun(const Kernel& kernel, ForwardRun run)
 }
 
 const Tiling& DiagnosedRun::tiling() const {
-  return accuracy_.own_tiling ? *accuracy_.own_tiling : of().tiling;
+  const bool says = accuracy_.own_tiling && !is_any_order(*accuracy_.own_tiling);
+  return says ? *accuracy_.own_tiling : of().tiling;
 }
 
 const std::optional<reference::CertifiedRow>& DiagnosedRun::truth(const RowIndex& row) const {

@@ -79,10 +79,6 @@ struct DeclaredAccuracy {
   /// Keys are added one after the other; false: in any order or tree. Tiles of a unit are taken in
   /// ascending order in both cases.
   bool ordered_sums = true;
-  /// [P] Of a kernel whose order is not known: its keys are in at most this many parts (tiles or
-  /// splits), each with one maximum, and parts are joined in any order and tree. 0: the scope says
-  /// it. Only with scope `row` and without ordered_sums.
-  Index any_order_parts = 0;
 };
 
 /// How often a key's contribution is rounded on its way to the end of the row, per visible key.

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "attest/any_order.hpp"
+
 namespace attest::cli {
 namespace {
 
@@ -104,9 +106,8 @@ DeclaredAccuracy declared(const AssumedAccuracy& assumed, const Problem& problem
     accuracy.weight_cast = WeightCast{*format, 0, false};
   accuracy.output_format = if_narrower(problem.out_dtype(), accuracy.format);
   accuracy.scope = SummaryScope::row;
-  accuracy.own_tiling = Tiling{};
+  accuracy.own_tiling = any_order(assumed.tile_kv);
   accuracy.ordered_sums = false;
-  accuracy.any_order_parts = (problem.seq_kv + assumed.tile_kv - 1) / assumed.tile_kv + 1;
   return accuracy;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "attest/accuracy.hpp"
+#include "attest/any_order.hpp"
 #include "attest/error_bound.hpp"
 #include "evaluation_order.hpp"
 
@@ -70,15 +71,15 @@ PathCounts count_sink(const EvaluationOrder& order, const ScoredKey& sink,
 
 /// A rescale on the path of a key is a part that joins and has a larger maximum: at most every
 /// other part, and at most every key that may have a larger score.
-void count_any_order(const DeclaredAccuracy& accuracy, double lag,
-                     const std::vector<ScoredKey>& keys, std::vector<PathCounts>& counts) {
+void count_any_order(Index other_parts, double lag, const std::vector<ScoredKey>& keys,
+                     std::vector<PathCounts>& counts) {
   std::vector<double> uppers;
   for (const ScoredKey& key : keys) uppers.push_back(key.score + key.score_error);
   std::sort(uppers.begin(), uppers.end());
   for (std::size_t j = 0; j < keys.size(); ++j) {
     const double lower = keys[j].score - keys[j].score_error - lag;
     const auto larger = uppers.end() - std::upper_bound(uppers.begin(), uppers.end(), lower);
-    counts[j].rescales = std::min<Index>(accuracy.any_order_parts - 1, larger);
+    counts[j].rescales = std::min<Index>(other_parts, larger);
   }
 }
 
@@ -92,9 +93,11 @@ std::vector<PathCounts> count_paths(const DeclaredAccuracy& accuracy, const Tili
   std::vector<PathCounts> counts(visible.size());
   for (const UnitOrder& unit : order.units) count_within_unit(unit, accuracy.ordered_sums, counts);
   count_merges(order, counts);
-  if (accuracy.any_order_parts > 0) count_any_order(accuracy, order.lag, visible, counts);
+  const bool any_order = accuracy.own_tiling && is_any_order(*accuracy.own_tiling);
+  const Index others = any_order ? other_parts(*accuracy.own_tiling, seq_kv) : 0;
+  if (any_order) count_any_order(others, order.lag, visible, counts);
   if (has_sink) counts.push_back(count_sink(order, keys.back(), counts));
-  if (has_sink) counts.back().rescales += accuracy.any_order_parts;
+  if (has_sink) counts.back().rescales += others;
   return counts;
 }
 
