@@ -141,10 +141,9 @@ DumpKernel::DumpKernel(std::string name, const Dump& dump, const AssumedAccuracy
   can.dtypes.assign(kDtypes.begin(), kDtypes.end());
   can.features.assign(all_features().begin(), all_features().end());
   can.tiles = can.kv_splits = false;
-  also_knows(dump.value, dump.outputs);
 }
 
-void DumpKernel::also_knows(properties::Case value, properties::Outputs outputs) {
+void DumpKernel::knows(const properties::Case& value, const properties::Outputs& outputs) {
   const Problem& problem = value.problem;
   answers_.push_back({with_types_spelled_out(problem), store(value),
                       packed_rows(problem, outputs.out), packed_rows(problem, outputs.lse)});

@@ -36,9 +36,9 @@ class DumpKernel final : public Kernel {
   /// `dump` is kept by reference.
   DumpKernel(std::string name, const Dump& dump, const AssumedAccuracy& assumed);
 
-  /// For problems with gradients, whose laws ask for out and the natural lse first: this case and
-  /// these results, exact ones in the place of what was not dumped.
-  void also_knows(properties::Case value, properties::Outputs outputs);
+  /// A call that it answers: the dumped one, and the same with the natural lse that laws about
+  /// gradients ask for. Nothing may be missing in the results.
+  void knows(const properties::Case& value, const properties::Outputs& outputs);
 
   const KernelDescription& description() const override { return description_; }
   DeclaredAccuracy accuracy(const Problem& problem) const override {
@@ -56,7 +56,7 @@ class DumpKernel final : public Kernel {
   struct Answer {
     Problem problem;
     properties::StoredInputs inputs;
-    Tensor out, lse;  ///< in storage; without elements where they are not known
+    Tensor out, lse;  ///< in storage
   };
   const Answer* find(const Problem& problem, const ConstTensorRef& q, const ConstTensorRef& k,
                      const ConstTensorRef& v) const;

@@ -85,16 +85,15 @@ std::string table_text(const VerifyReport& report) {
     const auto number = [](Index count) { return fmt::format("{}", count); };
     const bool measured = verdict.statistics && verdict.statistics->measured() > 0;
     const auto& witness = verdict.witness;
-    const double ratio =
-        witness && witness->bound > 0 ? witness->error / witness->bound : verdict.worst_ratio;
-    table.rows.push_back(
-        {one.tensor, std::string(to_string(verdict.outcome)), number(verdict.rows_checked),
-         number(verdict.rows_wrong), number(verdict.values_compared),
-         witness ? reports::magnitude_text(witness->error) : "-", reports::ratio_text(ratio),
-         measured ? fmt::format("{:.3g}", verdict.statistics->rms()) : "-",
-         measured ? fmt::format("{:.3g}", verdict.statistics->largest) : "-",
-         one.tensor == "out" ? number(verdict.beyond_probable) : "-",
-         witness ? reports::witness_element(*witness) : "-"});
+    table.rows.push_back({one.tensor, std::string(to_string(verdict.outcome)),
+                          number(verdict.rows_checked), number(verdict.rows_wrong),
+                          number(verdict.values_compared),
+                          witness ? reports::magnitude_text(witness->error) : "-",
+                          reports::ratio_text(verdict.worst_ratio),
+                          measured ? fmt::format("{:.3g}", verdict.statistics->rms()) : "-",
+                          measured ? fmt::format("{:.3g}", verdict.statistics->largest) : "-",
+                          one.tensor == "out" ? number(verdict.beyond_probable) : "-",
+                          witness ? reports::witness_element(*witness) : "-"});
   }
   return reports::text_of(table);
 }

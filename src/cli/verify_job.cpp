@@ -55,25 +55,26 @@ Case with_natural_lse(Case on) {
   return on;
 }
 
-/// out and lse of a case as dumped, and where they were not, the exact ones, rounded.
-Outputs forward_of(const Dump& dump, const DumpKernel& kernel, const Case& natural) {
-  const Problem& problem = natural.problem;
+/// out and lse of the dumped case, or of the same with a natural lse; where they were not dumped,
+/// the exact ones, rounded.
+Outputs forward_of(const Dump& dump, const DumpKernel& kernel, const Case& on) {
+  const Problem& problem = on.problem;
   Outputs outputs;
   outputs.asked = {problem.lse, problem.all_masked, problem.empty_lse};
-  const bool has_lse = dump.value.problem.lse == LseForm::natural;
-  if (dump.has_out()) outputs.out = dump.outputs.out;
-  if (has_lse) outputs.lse = dump.outputs.lse;
-  if (dump.has_out() && has_lse) return outputs;
+  const bool needs_lse = problem.lse != LseForm::none && problem.lse != dump.value.problem.lse;
+  outputs.out = dump.outputs.out;
+  if (problem.lse != LseForm::none) outputs.lse = dump.outputs.lse;
+  if (dump.has_out() && !needs_lse) return outputs;
   if (!dump.has_out()) outputs.out = Tensor(problem.out_dtype(), problem.out_extents());
-  if (!has_lse) outputs.lse = Tensor(problem.compute_dtype(), problem.lse_extents());
-  const properties::Truth truth(kernel, natural);
+  if (needs_lse) outputs.lse = Tensor(problem.compute_dtype(), problem.lse_extents());
+  const properties::Truth truth(kernel, on);
   for_each_row(problem, [&](const RowIndex& row) {
     const auto exact = truth.row(row);
     if (!exact) return;
     for (Index c = 0; c < problem.head_dim_v && !dump.has_out(); ++c)
       outputs.out.set(row.batch, row.head, row.query, c,
                       exact->facts.output[static_cast<std::size_t>(c)].high);
-    if (!has_lse && exact->asked_lse)
+    if (needs_lse && exact->asked_lse)
       outputs.lse.set(row.batch, row.head, row.query, 0, exact->asked_lse->high);
   });
   return outputs;
@@ -82,7 +83,9 @@ Outputs forward_of(const Dump& dump, const DumpKernel& kernel, const Case& natur
 class Verifying {
  public:
   explicit Verifying(const VerifyJob& job)
-      : job_(job), dump_(*job.dump), kernel_("dump:" + job.name, dump_, job.assumed) {}
+      : job_(job), dump_(*job.dump), kernel_("dump:" + job.name, dump_, job.assumed) {
+    kernel_.knows(dump_.value, forward_of(dump_, kernel_, dump_.value));
+  }
 
   VerifyReport run() {
     const std::vector<RowIndex> rows = chosen_rows(dump_.value.problem, job_.rows);
@@ -115,7 +118,7 @@ class Verifying {
     const Case natural = with_natural_lse(dump_.value);
     if (reason.empty()) {
       outputs.forward = forward_of(dump_, kernel_, natural);
-      kernel_.also_knows(natural, outputs.forward);
+      kernel_.knows(natural, outputs.forward);
     }
     const std::vector<properties::KvHead> heads = chosen_heads();
     const auto judge = [&](const char* name, const char* law, const Tensor& tensor,
