@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "properties/in_parallel.hpp"
+#include "properties/exact_rows.hpp"
 #include "properties/output_errors.hpp"
 #include "properties/rule.hpp"
 #include "properties/stand_in_trials.hpp"
@@ -231,44 +231,6 @@ Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outpu
   const std::vector<RowIndex> rows = all_rows(of.problem);
   return judge_outputs(kernel, of, outputs, part, {rows});
 }
-
-namespace {
-
-/// Exact rows, a few at a time on several threads, handed out in order.
-class ExactRows {
- public:
-  ExactRows(const Truth& truth, const Outputs& outputs, const RowChoice& choice)
-      : truth_(truth), outputs_(outputs), choice_(choice), audits_(choice.audits) {}
-
-  std::optional<reference::CertifiedRow> at(std::size_t place) {
-    if (place >= begin_ + block_.size()) compute(place);
-    std::optional<reference::CertifiedRow> exact = std::move(block_[place - begin_]);
-    const RowIndex& row = choice_.rows[place];
-    if (audits_ == 0 || !exact || share_of_bound(*exact, row, outputs_) < kNearBound) return exact;
-    --audits_;
-    return truth_.row(row, outputs_);
-  }
-
- private:
-  void compute(std::size_t begin) {
-    const std::size_t most = choice_.jobs > 1 ? 4 * static_cast<std::size_t>(choice_.jobs) : 1;
-    begin_ = begin;
-    block_.assign(std::min(most, choice_.rows.size() - begin), std::nullopt);
-    in_parallel(static_cast<Index>(block_.size()), choice_.jobs, [&](Index i) {
-      const auto at = static_cast<std::size_t>(i);
-      block_[at] = truth_.row(choice_.rows[begin + at]);
-    });
-  }
-
-  const Truth& truth_;
-  const Outputs& outputs_;
-  const RowChoice& choice_;
-  Index audits_;
-  std::size_t begin_ = 0;
-  std::vector<std::optional<reference::CertifiedRow>> block_;
-};
-
-}  // namespace
 
 Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part,
                       const RowChoice& choice) {
