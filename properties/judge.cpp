@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "properties/exact_rows.hpp"
 #include "properties/output_errors.hpp"
 #include "properties/rule.hpp"
 #include "properties/stand_in_trials.hpp"
@@ -227,27 +228,35 @@ class OutMeasurements {
 }  // namespace
 
 Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part) {
+  const std::vector<RowIndex> rows = all_rows(of.problem);
+  return judge_outputs(kernel, of, outputs, part, {rows});
+}
+
+Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part,
+                      const RowChoice& choice) {
   Tally tally;
   OutMeasurements measurements(of);
   const Truth truth(kernel, of);
+  ExactRows exact_rows(truth, outputs, choice);
   const Limits limits(of);
   LseTrials lse_trials;
   Index beyond_probable = 0;
-  for_each_row(of.problem, [&](const RowIndex& row) {
-    auto exact = truth.row(row);
+  for (std::size_t place = 0; place < choice.rows.size(); ++place) {
+    const RowIndex& row = choice.rows[place];
+    auto exact = exact_rows.at(place);
     if (!exact) {
       tally.undecided("a visible input is not finite");
-      return;
+      continue;
     }
     const bool proven = exact->bound.proven();
     exact = limits.apply(std::move(*exact));
     if (part == Part::lse) lse_trials.look_at(*exact, of.problem);
     judge_row(tally, {outputs, row, *exact}, part, limits.overrides());
-    if (part != Part::out || exact->facts.visible_keys() == 0 || !exact->bound.proven()) return;
+    if (part != Part::out || exact->facts.visible_keys() == 0 || !exact->bound.proven()) continue;
     measurements.look_at(row, *exact, outputs);
     if (proven && !limits.overrides())
       beyond_probable += count_beyond(truth.probable_errors(*exact), exact->facts, row, outputs);
-  });
+  }
   Verdict verdict = tally.verdict();
   verdict.beyond_probable = beyond_probable;
   if (part == Part::out) measurements.add_to(verdict);

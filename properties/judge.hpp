@@ -95,6 +95,16 @@ void judge_row(Tally& tally, const reference::CertifiedRow& truth, const RowInde
 /// Every row of the case against its enclosure.
 Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part);
 
+/// Which rows are judged, and with what effort. The verdict does not depend on the jobs.
+struct RowChoice {
+  std::span<const RowIndex> rows;
+  int jobs = 1;
+  /// Of the rows that have something near their bound, so many are asked of both oracles.
+  Index audits = 0;
+};
+Verdict judge_outputs(const Kernel& kernel, const Case& of, const Outputs& outputs, Part part,
+                      const RowChoice& choice);
+
 /// One row of a run.
 struct OutputRow {
   const Outputs& outputs;

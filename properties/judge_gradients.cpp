@@ -105,34 +105,44 @@ void same_gradient_bits(Tally& tally, const Problem& problem, const GradientOutp
 Verdict judge_gradient(const Kernel& kernel, const Case& of, const GradientOutputs& outputs,
                        GradientPart part) {
   if (of.problem.batch == 0) return Verdict::weak("the case has no rows");
+  const KvHead drawn = drawn_head(of);
+  return judge_gradient(kernel, of, outputs, part, std::span<const KvHead>(&drawn, 1));
+}
+
+Verdict judge_gradient(const Kernel& kernel, const Case& of, const GradientOutputs& outputs,
+                       GradientPart part, std::span<const KvHead> heads) {
   Tally tally;
   ZeroStandIn zeros;
-  const auto heads = certified(tally, GradientTruth(kernel, of), {drawn_head(of)});
-  if (!heads) return tally.verdict();
-  const CertifiedHead& exact = heads->front();
   ErrorCollector errors;
-  std::vector<Enclosure> row_exact;
-  std::vector<double> row_got;
-  const auto end_row = [&] {
-    tally.end_row();
-    errors.add({exact.head.b, exact.head.head},
-               row_errors(row_exact, row_got, gradient_dtype(of.problem, part)));
-    row_exact.clear();
-    row_got.clear();
-  };
-  for (const GradientElement& element : elements_of(of.problem, exact.head, part)) {
-    if (element.place.column == 0 && !row_got.empty()) end_row();
-    const Enclosure& want = element.of(exact.gradients.facts.exact);
-    const double limit = element.of(exact.gradients.bound.limit);
-    zeros.look_at(want, limit);
-    row_exact.push_back(want);
-    row_got.push_back(element.of(outputs));
-    tally.within(element.place, row_got.back(), want, limit,
-                 informative(limit, element.of(exact.sizes)));
+  const GradientTruth truth(kernel, of);
+  for (const KvHead& head : heads) {
+    const auto alone = certified(tally, truth, {head});
+    if (!alone) continue;
+    const CertifiedHead& exact = alone->front();
+    std::vector<Enclosure> row_exact;
+    std::vector<double> row_got;
+    const auto end_row = [&] {
+      tally.end_row();
+      errors.add({head.b, head.head},
+                 row_errors(row_exact, row_got, gradient_dtype(of.problem, part)));
+      row_exact.clear();
+      row_got.clear();
+    };
+    for (const GradientElement& element : elements_of(of.problem, head, part)) {
+      if (element.place.column == 0 && !row_got.empty()) end_row();
+      const Enclosure& want = element.of(exact.gradients.facts.exact);
+      const double limit = element.of(exact.gradients.bound.limit);
+      zeros.look_at(want, limit);
+      row_exact.push_back(want);
+      row_got.push_back(element.of(outputs));
+      tally.within(element.place, row_got.back(), want, limit,
+                   informative(limit, element.of(exact.sizes)));
+    }
+    if (!row_got.empty()) end_row();
   }
-  if (!row_got.empty()) end_row();
   Verdict verdict = zeros.judge(tally.verdict());
-  verdict.statistics = errors.statistics();
+  if (const ErrorStatistics found = errors.statistics(); found.count > 0)
+    verdict.statistics = found;
   return verdict;
 }
 

@@ -1,6 +1,7 @@
 // Compares gradients that a kernel computed with the exact ones, under the derived bound.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "attest/kernel.hpp"
@@ -20,6 +21,9 @@ void same_gradient_bits(Tally& tally, const Problem& problem, const GradientOutp
 /// A part of the gradients of a drawn kv head against its enclosure.
 Verdict judge_gradient(const Kernel& kernel, const Case& of, const GradientOutputs& outputs,
                        GradientPart part);
+/// The same of these heads.
+Verdict judge_gradient(const Kernel& kernel, const Case& of, const GradientOutputs& outputs,
+                       GradientPart part, std::span<const KvHead> heads);
 
 /// dbias of a drawn batch member and head (of the bias) against the exact sum over what it is
 /// broadcast over. Precondition: problem.backward->dbias.

@@ -142,6 +142,7 @@ LawRow law_of(const Json& json) {
   row.ok = fields.count("ok");
   row.weak = fields.count("weak");
   row.unproven = fields.count("unproven");
+  row.known = fields.count("known");
   row.skipped = fields.count("skipped");
   row.violations = fields.count("violations");
   row.worst_ratio = fields.number("worst_ratio");

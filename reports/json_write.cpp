@@ -109,6 +109,7 @@ Json law_json(const LawRow& row) {
                {"values", row.values},
                {"beyond_probable", row.beyond_probable}};
   if (!row.worst_replay.empty()) json["worst_replay"] = row.worst_replay;
+  if (row.known > 0) json["known"] = row.known;
   return json;
 }
 
@@ -236,6 +237,7 @@ void add_results(Json& json, const CheckReport& report) {
   json["distribution"] = report.distribution;
   json["seconds"] = json_number(report.seconds);
   json["out_directory"] = report.out_directory;
+  if (!report.ledger.empty()) json["ledger"] = report.ledger;
 }
 
 }  // namespace attest::reports

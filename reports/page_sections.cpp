@@ -135,6 +135,7 @@ Json page_laws(const Run& run) {
            {"unproven", row.unproven},
            {"skipped", row.skipped},
            {"violations", row.violations},
+           {"known", row.known},
            {"worst_ratio", json_number(row.worst_ratio)},
            {"worst_problem", cut(row.worst_problem, kMaxText)},
            {"worst_replay", short_replay(row.worst_replay)},

@@ -25,11 +25,20 @@ struct Suite {
   bool skipped() const { return !failed() && !skip_reason.empty(); }
 };
 
+/// A law with known failures is no pass, and its issue is named.
+std::string skip_reason(const CheckReport& report, const LawRow& row) {
+  if (row.known == 0) return undecided_reason(row);
+  std::string reason = count_text(row.known, "known failure");
+  for (const std::string& line : report.ledger)
+    if (line.starts_with("known ")) reason += "; " + line;
+  return reason;
+}
+
 /// A violation whose law has no row still gets a suite: it must not be lost.
 std::vector<Suite> suites_of(const CheckReport& report) {
   std::vector<Suite> suites;
   suites.reserve(report.laws.size());
-  for (const LawRow& row : report.laws) suites.push_back({row, {}, undecided_reason(row)});
+  for (const LawRow& row : report.laws) suites.push_back({row, {}, skip_reason(report, row)});
   for (const Violation& violation : report.violations) {
     const std::string& law = violation.found.law;
     auto found = std::find_if(suites.begin(), suites.end(),
@@ -56,6 +65,7 @@ void append_properties(std::string& text, const CheckReport& report, const LawRo
   append_property(text, "unproven", fmt::format("{}", row.unproven));
   append_property(text, "skipped", fmt::format("{}", row.skipped));
   append_property(text, "violations", fmt::format("{}", row.violations));
+  if (row.known > 0) append_property(text, "known", fmt::format("{}", row.known));
   append_property(text, "worst_ratio", ratio_text(row.worst_ratio));
   append_property(text, "worst_problem", row.worst_problem);
   if (report.interrupted) append_property(text, "interrupted", "true");

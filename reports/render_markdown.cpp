@@ -35,6 +35,7 @@ std::string check_tables(const CheckReport& report) {
   std::string text = outcome_paragraph(report) + '\n';
   text += markdown_of(law_table(report, kMarkdownProblem)) + '\n';
   if (!report.distribution.empty()) text += markdown_code(report.distribution) + "\n\n";
+  for (const std::string& line : report.ledger) text += markdown_code(line) + "\n\n";
   return text;
 }
 

@@ -58,6 +58,7 @@ std::string render_check_text(const CheckReport& report) {
           plain_text(row.law), row.beyond_probable, count_text(row.values, "value"));
   text += bits_line(report.measured.bit_equality) + power_line(report.measured.power);
   if (!report.rule.empty()) text += accepted_lines(report.measured.power);
+  for (const std::string& line : report.ledger) text += plain_text(line) + '\n';
   return text + last_line(report);
 }
 

@@ -40,12 +40,13 @@ struct LawRow {
   std::int64_t weak = 0;
   std::int64_t unproven = 0;
   std::int64_t skipped = 0;
-  std::int64_t violations = 0;       ///< fail, flaky, crash and timeout
+  std::int64_t violations = 0;       ///< fail, flaky, crash, timeout and xpass
   double worst_ratio = 0;            ///< largest error / bound
   std::string worst_problem;         ///< where it was seen
   std::string worst_replay;          ///< its command line
   std::int64_t values = 0;           ///< elements compared
   std::int64_t beyond_probable = 0;  ///< outputs beyond the probable error: a warning
+  std::int64_t known = 0;            ///< violations that the ledger lists; no worst case of theirs
 };
 
 /// Errors in ULP of all numbers of one kernel, dtype and tensor that were held against the truth.
@@ -129,6 +130,7 @@ struct CheckReport {
   bool interrupted = false;
   std::string unfinished;  ///< why cases are missing that nobody gave up: a killed run; else empty
   Measurements measured;
+  std::vector<std::string> ledger;  ///< what became of each known failure, one line an entry
 };
 
 /// Quantiles of an error in units in the last place of the correctly rounded result.

@@ -80,6 +80,12 @@ Table law_table(const CheckReport& report, std::size_t problem_width) {
                           row.worst_ratio == 0 ? "-" : ratio_text(row.worst_ratio),
                           cut(row.worst_problem, problem_width)});
   }
+  if (total(report.laws, &LawRow::known) > 0) {
+    constexpr std::size_t kBehindFail = 7;
+    table.columns.insert(table.columns.begin() + kBehindFail, {"known", Kind::number});
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+      table.rows[row].insert(table.rows[row].begin() + kBehindFail, number(report.laws[row].known));
+  }
   return table;
 }
 
@@ -112,6 +118,7 @@ std::string outcome_details(const CheckReport& report) {
   append_if_some(text, total(report.laws, &LawRow::weak), "weak");
   append_if_some(text, total(report.laws, &LawRow::unproven), "unproven");
   append_if_some(text, total(report.laws, &LawRow::skipped), "skipped");
+  append_if_some(text, total(report.laws, &LawRow::known), "known");
   const bool said = !undecided_reason(report).empty();
   if (report.interrupted && !said) text += "  interrupted";
   if (!report.unfinished.empty() && !said) text += "  unfinished";

@@ -43,7 +43,11 @@ void count_outcome(LawRow& row, Outcome outcome) {
     case Outcome::flaky:
     case Outcome::crash:
     case Outcome::timeout:
+    case Outcome::xpass:
       ++row.violations;
+      break;
+    case Outcome::known:
+      ++row.known;
       break;
   }
 }
@@ -139,11 +143,14 @@ Result<bool> RunBuilder::add(const CaseResult& result) {
 
 void RunBuilder::count(const CaseResult& result) {
   LawRow& row = row_of(check_of(result.kernel).laws, result.law);
-  ++row.cases;
+  // An unexpected pass is about cases that are counted already.
+  if (result.verdict.outcome != Outcome::xpass) ++row.cases;
   count_outcome(row, result.verdict.outcome);
   row.values += result.verdict.values_compared;
   row.beyond_probable += result.verdict.beyond_probable;
-  if (!is_worse_ratio(result.verdict.worst_ratio, row.worst_ratio)) return;
+  if (result.verdict.outcome == Outcome::known ||
+      !is_worse_ratio(result.verdict.worst_ratio, row.worst_ratio))
+    return;
   row.worst_ratio = result.verdict.worst_ratio;
   row.worst_problem = cut(result.problem, kMaxExtremeText);
   row.worst_replay = result.replay.size() > kMaxExtremeText ? std::string() : result.replay;
@@ -203,6 +210,7 @@ void RunBuilder::end_check(const CheckReport& end) {
   check.interrupted = check.interrupted || end.interrupted;
   if (check.out_directory.empty()) check.out_directory = end.out_directory;
   if (check.unfinished.empty()) check.unfinished = end.unfinished;
+  append_new(check.ledger, end.ledger);
 }
 
 void RunBuilder::add_sweep_point(const SweepReport& of, const SweepPoint& point) {
@@ -229,6 +237,7 @@ void RunBuilder::add_law(const std::string& kernel, const LawRow& row) {
   sum.unproven += row.unproven;
   sum.skipped += row.skipped;
   sum.violations += row.violations;
+  sum.known += row.known;
   sum.values += row.values;
   sum.beyond_probable += row.beyond_probable;
   if (!is_worse_ratio(row.worst_ratio, sum.worst_ratio)) return;

@@ -99,7 +99,7 @@ std::string heat_map_line(const HeatMap& heat, std::string_view of) {
 }
 
 std::string check_line(const CheckReport& report) {
-  return dump({{"type", "check"},
+  Json json = {{"type", "check"},
                {"kernel", report.kernel},
                {"outcome", to_string(run_outcome(report))},
                {"undecided_reason", undecided_reason(report)},
@@ -110,8 +110,9 @@ std::string check_line(const CheckReport& report) {
                {"jobs", report.jobs},
                {"distribution", report.distribution},
                {"seconds", json_number(report.seconds)},
-               {"out_directory", report.out_directory}},
-              -1);
+               {"out_directory", report.out_directory}};
+  if (!report.ledger.empty()) json["ledger"] = report.ledger;
+  return dump(json, -1);
 }
 
 std::string sweep_line(const SweepReport& report, const SweepPoint& point) {

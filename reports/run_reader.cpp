@@ -41,6 +41,9 @@ CheckReport check_end_of(const Fields& fields) {
   end.distribution = fields.text("distribution");
   end.seconds = fields.number("seconds");
   end.out_directory = fields.text("out_directory");
+  if (const Json* const lines = fields.array("ledger"))
+    for (const Json& line : *lines)
+      if (line.is_string()) end.ledger.push_back(line.get<std::string>());
   return end;
 }
 

@@ -23,6 +23,8 @@ enum class Outcome {
   flaky,     ///< two runs of the same case disagree
   crash,     ///< the kernel returned an error that the problem does not justify, or ended
   timeout,   ///< the kernel gave no answer within its time
+  known,     ///< a violation that the ledger of known failures lists
+  xpass,     ///< no violation where the ledger lists one
 };
 
 constexpr std::string_view to_string(Outcome outcome) {
@@ -43,22 +45,28 @@ constexpr std::string_view to_string(Outcome outcome) {
       return "crash";
     case Outcome::timeout:
       return "timeout";
+    case Outcome::known:
+      return "known";
+    case Outcome::xpass:
+      return "xpass";
   }
   return "?";
 }
 
-inline constexpr std::array kOutcomes{Outcome::ok,       Outcome::fail,    Outcome::weak,
-                                      Outcome::unproven, Outcome::skipped, Outcome::flaky,
-                                      Outcome::crash,    Outcome::timeout};
+inline constexpr std::array kOutcomes{
+    Outcome::ok,    Outcome::fail,  Outcome::weak,    Outcome::unproven, Outcome::skipped,
+    Outcome::flaky, Outcome::crash, Outcome::timeout, Outcome::known,    Outcome::xpass};
 
 /// The kernel gave no results that could be judged.
 constexpr bool gave_no_results(Outcome outcome) {
   return outcome == Outcome::crash || outcome == Outcome::timeout;
 }
 
-/// Red outcomes; `weak` and `unproven` are not passes either, but have a share that is allowed.
+/// Red outcomes; `known` is none. `weak` and `unproven` are not passes either, but have a share
+/// that is allowed.
 constexpr bool is_violation(Outcome outcome) {
-  return outcome == Outcome::fail || outcome == Outcome::flaky || gave_no_results(outcome);
+  return outcome == Outcome::fail || outcome == Outcome::flaky || outcome == Outcome::xpass ||
+         gave_no_results(outcome);
 }
 
 /// The one element that shows a violation (or the worst one of a pass).

@@ -98,7 +98,7 @@ function kernelNames(data) {
 }
 
 function outcomesOfLaws(laws) {
-  const counts = {ok: 'ok', weak: 'weak', unproven: 'unproven', skipped: 'skipped'};
+  const counts = {ok: 'ok', weak: 'weak', unproven: 'unproven', skipped: 'skipped', known: 'known'};
   return Object.keys(counts).filter((name) => laws.some((law) => law[name] > 0));
 }
 

@@ -67,9 +67,9 @@ function answers(data) {
 }
 
 function totals(data) {
-  const names = ['cases', 'ok', 'weak', 'unproven', 'skipped', 'violations'];
+  const names = ['cases', 'ok', 'weak', 'unproven', 'skipped', 'known', 'violations'];
   const counts = Object.fromEntries(
-    names.map((name) => [name, sumBy(data.laws, (law) => law[name])]),
+    names.map((name) => [name, sumBy(data.laws, (law) => law[name] ?? 0)]),
   );
   counts.violations += sumBy(data.accuracy, (row) => row.violations);
   counts.outputs = sumBy(data.accuracy, (row) => row.outputs);
@@ -88,7 +88,7 @@ function rightAnswer(data) {
       details: ['No case finished in this run.'],
     };
   }
-  const undecided = ['weak', 'unproven', 'skipped']
+  const undecided = ['weak', 'unproven', 'skipped', 'known']
     .filter((name) => counts[name] > 0)
     .map((name) => `${countText(counts[name])} ${name}`);
   const details = [

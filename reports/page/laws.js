@@ -51,13 +51,13 @@ function violationNode(row, open) {
   );
 }
 
-const LAW_COUNTS = ['cases', 'ok', 'weak', 'unproven', 'skipped', 'violations'];
+const LAW_COUNTS = ['cases', 'ok', 'weak', 'unproven', 'skipped', 'known', 'violations'];
 
 /** The rows of one law added up; the worst one says where. */
 function lawRow(law, rows, sentence) {
   const worst = largestBy(rows, (row) => row.worst_ratio) ?? rows[0];
   const counts = Object.fromEntries(
-    LAW_COUNTS.map((name) => [name, sumBy(rows, (row) => row[name])]),
+    LAW_COUNTS.map((name) => [name, sumBy(rows, (row) => row[name] ?? 0)]),
   );
   return {
     ...counts,
@@ -214,6 +214,7 @@ function lawColumns(manyKernels) {
     count('weak', 'unsure'),
     count('unproven', 'unsure'),
     count('skipped'),
+    count('known'),
     {...count('violations', 'bad'), title: 'violated'},
     {
       title: 'worst err/bound',
@@ -269,7 +270,7 @@ function openedLaw(row, rows, kernels) {
 }
 
 function caseUrgency(row) {
-  return {ok: 3, skipped: 4, weak: 1, unproven: 1}[row.outcome] ?? 0;
+  return {ok: 3, skipped: 4, weak: 1, unproven: 1, known: 2}[row.outcome] ?? 0;
 }
 
 function caseColumns(manyKernels) {

@@ -151,7 +151,7 @@ reports::RunHeader header_of(const CheckRun& run, const CheckOptions& options) {
 int exit_code(const reports::CheckReport& report) {
   for (const reports::Violation& violation : report.violations)
     if (gave_no_results(violation.found.verdict.outcome)) return kernel_crashed;
-  return exit_code_of(reports::run_outcome(report));
+  return exit_code_of(reports::run_outcome(report), {report});
 }
 
 }  // namespace
@@ -169,6 +169,11 @@ int check_command(const CheckOptions& options) {
   auto planned = plan_run(options, library.value().get());
   if (!planned.ok()) return usage(planned.status().message());
   CheckRun run = std::move(planned).value();
+  const auto ledger = read_ledger(options.known);
+  if (!ledger.ok()) return usage(ledger.status().message());
+  run.ledger = ledger.value() ? &*ledger.value() : nullptr;
+  const auto launched = run.ledger ? without_never_launched(*run.kernel, *run.ledger) : nullptr;
+  if (launched != nullptr) run.kernel = launched.get();
   properties::ComparisonRule rule;
   TextError error;
   if (!properties::parse_rule(options.rule, rule, error))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "cli/case_store.hpp"
@@ -25,7 +26,9 @@ using properties::CheckedCase;
 class Session {
  public:
   Session(const CheckRun& run, RunStream& lines)
-      : run_(run), lines_(lines), name_(run.kernel->description().name), measuring_(*run.kernel) {}
+      : run_(run), lines_(lines), name_(run.kernel->description().name), measuring_(*run.kernel) {
+    if (run.ledger != nullptr) ledger_.emplace(*run.ledger, name_);
+  }
 
   AfterCase take(CheckedCase&& checked) {
     show_progress(checked);
@@ -35,9 +38,11 @@ class Session {
     if (law_ != checked.law->name) lines_.add(measuring_.take_found(), name_);
     law_ = checked.law->name;
     ++laws_seen_[law_];
+    if (ledger_) ledger_->judge(*checked.law, checked.value, checked.verdict, checked.of);
     const bool violated = is_violation(checked.verdict.outcome);
     reports::CaseResult result = to_result(checked.value, checked, checked.verdict);
-    measuring_.take(checked);
+    // What is measured is not about known failures.
+    if (checked.verdict.outcome != Outcome::known) measuring_.take(checked);
     if (violated) result.acts_like = acts_like({checked.value}, *checked.law);
     lines_.add(result);
     // A run whose results cannot be kept is not worth going on with.
@@ -45,6 +50,7 @@ class Session {
     if (!violated) return AfterCase::next;
     clear_progress();
     explain(std::move(result), checked);
+    if (ledger_ && checked.number + 1 < checked.of) ledger_->leave(*checked.law);
     return lost() ? AfterCase::stop_run : AfterCase::leave_law;
   }
 
@@ -56,6 +62,12 @@ class Session {
     if (complete && bit_cases() > 0) measuring_.count_bits(run_.plan, bit_cases());
     lines_.add(measuring_.take_found(), name_);
     reports::CheckReport end;
+    if (ledger_) {
+      // A part of the cases does not say that none fails.
+      const bool all = complete && run_.plan.shard.count == 1;
+      if (all) report_unexpected_passes();
+      end.ledger = ledger_->lines(all);
+    }
     end.kernel = name_;
     end.interrupted = !complete && (stopped || laws_seen_.size() < run_.plan.laws.size());
     end.seconds = seconds;
@@ -68,6 +80,18 @@ class Session {
   }
 
  private:
+  void report_unexpected_passes() {
+    for (const UnexpectedPass& pass : ledger_->unexpected_passes()) {
+      CheckedCase shown;
+      shown.law = pass.law;
+      shown.number = pass.number;
+      reports::CaseResult result =
+          to_result(pass.first, shown, Verdict::of(Outcome::xpass, pass.reason));
+      say(render_found_text(result) + "\n");
+      lines_.add(std::move(result));
+    }
+  }
+
   /// Of a run that asks the question at all.
   Index bit_cases() const {
     return std::any_of(
@@ -163,6 +187,7 @@ class Session {
   RunStream& lines_;
   std::string name_;
   Measuring measuring_;
+  std::optional<LedgerCheck> ledger_;
   std::string_view law_;  ///< whose cases come now
   std::map<std::string_view, std::int64_t> laws_seen_;
   std::map<std::string, std::int64_t> class_counts_;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/ledger.hpp"
 #include "cli/run_stream.hpp"
 #include "properties/check.hpp"
 #include "reports/report.hpp"
@@ -19,6 +20,7 @@ struct CheckRun {
   Index bit_cases = 0;        ///< a dtype, for bit equality, if contract.repeat_bits is checked
   std::filesystem::path out;  ///< folder for cases; empty: none are saved
   bool progress = false;      ///< a line on stderr that is rewritten
+  const Ledger* ledger = nullptr;                 ///< of known failures; null: there are none
   std::function<void(const std::string&)> print;  ///< text for the person, as it comes
 };
 

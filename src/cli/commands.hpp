@@ -20,6 +20,7 @@ enum ExitCode : int {
   usage_error = 2,
   undecided = 3,
   kernel_crashed = 4,
+  known_passed = 5,          ///< a known failure passed, and nothing else is wrong
   oracle_contradiction = 6,  ///< the two oracles disagree: a defect of attest
 };
 
@@ -45,11 +46,13 @@ struct CheckOptions {
   std::string worst;           ///< folder of stored worst cases; empty: kWorstFolder if it exists
   std::string shard;           ///< "2/3"; empty: all cases
   std::string rule = "bound";  ///< properties/rule.hpp
+  std::string known;           ///< ledger of known failures; empty: none
 };
 
 struct ReplayOptions {
   std::vector<std::string> what;  ///< a kernel, and texts, case folders or folders of such
   std::vector<std::string> tensors;
+  std::string known;  ///< ledger of known failures; empty: none
 };
 
 struct ShrinkOptions {
@@ -65,6 +68,7 @@ struct AccuracyOptions {
   std::string out = "reports/out";
   int jobs = 0;
   std::int64_t cases = 20;  ///< generated cases a law of the short check; 0: none
+  std::string known;        ///< ledger of known failures, for the short checks; empty: none
 };
 
 struct ReportOptions {
@@ -99,6 +103,17 @@ struct WorldOptions {
   int jobs = 0;
   std::string out;     ///< empty: attest-out/TIME
   std::string resume;  ///< folder of an earlier run; empty: begin
+};
+
+struct VerifyOptions {
+  std::vector<std::string> dump;  ///< files and folders
+  std::string problem;            ///< empty: that of the dump
+  std::string accumulators;       ///< empty: f32, f64 for f64
+  std::string weights;            ///< empty: the type of v, if it is narrower
+  double exp_ulp = 2;
+  std::int64_t rows = 0;  ///< to judge; 0: all
+  std::string save;       ///< folder for the case of a violation; empty: none is saved
+  int jobs = 0;
 };
 
 struct FuzzOptions {
@@ -191,11 +206,15 @@ int report_command(const ReportOptions& options);
 int compare_command(const CompareOptions& options);
 int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
+int verify_command(const VerifyOptions& options);
 int fuzz_command(const FuzzOptions& options);
 int sweep_command(const SweepOptions& options);
 int selftest_command(const SelftestOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);
+
+/// The subcommand of the command line that fills these options.
+void add_verify(CLI::App& app, VerifyOptions& options);
 
 /// Prints one line to stderr and returns usage_error.
 int usage(const std::string& message);

@@ -16,9 +16,9 @@ using namespace attest::cli;
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 all good, 1 a law is violated, 2 wrong use or bad input, 3 undecided (too much\n"
-    "weak or unproven, or interrupted), 4 the kernel returned an error, crashed or hung, 6 "
-    "attest's own\n"
-    "oracles contradict each other.\n";
+    "weak or unproven, or interrupted), 4 the kernel returned an error, crashed or hung, 5 a "
+    "known\n"
+    "failure passed, 6 attest's own oracles contradict each other.\n";
 
 constexpr const char* kKernelHelp =
     "builtin:NAME, mutant:NAME, ./libmine.so[:SYMBOL], or 'pipe:COMMAND'";
@@ -53,6 +53,7 @@ void add_check(CLI::App& app, CheckOptions& options) {
                         " if it exists)");
   check->add_option("--shard", options.shard,
                     "only part I of N of the cases, as I/N; attest report merges the parts");
+  check->add_option("--known", options.known, "ledger of known failures");
   check->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }
@@ -61,6 +62,7 @@ void add_replay(CLI::App& app, ReplayOptions& options) {
   CLI::App* const replay = app.add_subcommand("replay", "run saved cases or problem lines again");
   replay->add_option("WHAT", options.what, "a kernel, and problem lines or folders of saved cases")
       ->required();
+  replay->add_option("--known", options.known, "ledger of known failures");
   replay->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
 }
@@ -83,6 +85,7 @@ void add_accuracy(CLI::App& app, AccuracyOptions& options) {
   accuracy->add_option("--tensors", options.tensors, "folder of real tensors; may be repeated")
       ->delimiter(',');
   accuracy->add_option("--out", options.out, "folder for the report and run.jsonl");
+  accuracy->add_option("--known", options.known, "ledger of known failures, for generated cases");
   accuracy->add_option("--cases", options.cases, "generated cases a law beside the tensors")
       ->check(CLI::NonNegativeNumber);
   accuracy->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
@@ -293,6 +296,7 @@ int main(int argc, char** argv) {
   SelftestOptions selftest;
   BenchOptions bench;
   ExhaustiveOptions exhaustive;
+  VerifyOptions verify;
   std::string what;
   add_check(app, check);
   add_replay(app, replay);
@@ -312,6 +316,7 @@ int main(int argc, char** argv) {
   add_isolation(app, isolation);
   WorkerOptions worker;
   add_worker(app, worker);
+  add_verify(app, verify);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
                    "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
@@ -348,6 +353,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("selftest")) return selftest_command(selftest);
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
+    if (app.got_subcommand("verify")) return verify_command(verify);
     if (app.got_subcommand("doctor")) return doctor_command();
     return list_command(what);
   };

@@ -85,4 +85,14 @@ int exit_code_of(reports::RunOutcome outcome) {
   return all_good;
 }
 
+int exit_code_of(reports::RunOutcome outcome, const std::vector<reports::CheckReport>& checks) {
+  bool any = false;
+  for (const reports::CheckReport& check : checks)
+    for (const reports::Violation& violation : check.violations) {
+      if (violation.found.verdict.outcome != Outcome::xpass) return exit_code_of(outcome);
+      any = true;
+    }
+  return any ? static_cast<int>(known_passed) : exit_code_of(outcome);
+}
+
 }  // namespace attest::cli

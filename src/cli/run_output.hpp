@@ -22,4 +22,8 @@ reports::RunHistory history_of(reports::Run run);
 /// The exit code of a run whose kernels did not crash.
 int exit_code_of(reports::RunOutcome outcome);
 
+/// The same with a code of its own for a run in which nothing is wrong but that known failures
+/// passed.
+int exit_code_of(reports::RunOutcome outcome, const std::vector<reports::CheckReport>& checks);
+
 }  // namespace attest::cli

@@ -2,58 +2,18 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstdint>
 #include <exception>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "tensors/message.hpp"
 #include "tensors/safetensors_header.hpp"
+#include "tensors/source.hpp"
 
 namespace attest::tensors {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as they are");
-
-class MemorySource {
- public:
-  MemorySource(std::span<const std::byte> bytes, std::string_view file_name)
-      : bytes_(bytes), file_name_(file_name) {}
-
-  std::string_view file_name() const { return file_name_; }
-  Index size() const { return static_cast<Index>(bytes_.size()); }
-  Status read(Index offset, std::span<std::byte> into) {
-    std::ranges::copy(bytes_.subspan(static_cast<std::size_t>(offset), into.size()), into.begin());
-    return {};
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  std::string_view file_name_;
-};
-
-class FileSource {
- public:
-  FileSource(std::ifstream stream, Index size, std::string file_name)
-      : stream_(std::move(stream)), size_(size), file_name_(std::move(file_name)) {}
-
-  std::string_view file_name() const { return file_name_; }
-  Index size() const { return size_; }
-  Status read(Index offset, std::span<std::byte> into) {
-    stream_.seekg(static_cast<std::streamoff>(offset));
-    stream_.read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(into.size()));
-    if (stream_) return {};
-    return located(file_name_, offset + static_cast<Index>(stream_.gcount()),
-                   "cannot read on; the file had " + std::to_string(size_) + " bytes when opened");
-  }
-
- private:
-  std::ifstream stream_;
-  Index size_;
-  std::string file_name_;
-};
 
 template <class Source>
 Result<Index> read_header_length(Source& source) {
@@ -99,10 +59,6 @@ Result<SafetensorsFile> load(Source& source) {
   return file;
 }
 
-Status out_of_line(std::string_view file_name, const std::exception& error) {
-  return {StatusCode::io_error, file_label(file_name) + ": " + printable(error.what())};
-}
-
 }  // namespace
 
 const Entry* SafetensorsFile::find(std::string_view name) const {
@@ -120,21 +76,9 @@ Result<SafetensorsFile> parse_safetensors(std::span<const std::byte> bytes,
 }
 
 Result<SafetensorsFile> read_safetensors(const std::filesystem::path& path) try {
-  const auto failed = [&path](const std::error_code& code) {
-    return Status{StatusCode::io_error, file_label(path.native()) + ": " + code.message()};
-  };
-  std::error_code code;
-  const std::filesystem::file_status kind = std::filesystem::status(path, code);
-  if (code) return failed(code);
-  // Opening a pipe would wait for its other end.
-  if (!std::filesystem::is_regular_file(kind))
-    return Status{StatusCode::io_error, file_label(path.native()) + ": not a regular file"};
-  const std::uintmax_t size = std::filesystem::file_size(path, code);
-  if (code) return failed(code);
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return failed({errno, std::generic_category()});
-  FileSource source(std::move(stream), static_cast<Index>(size), path.native());
-  return load(source);
+  Result<FileSource> source = FileSource::open(path);
+  if (!source.ok()) return source.status();
+  return load(source.value());
 } catch (const std::exception& error) {
   return out_of_line(path.native(), error);
 }

@@ -3,6 +3,7 @@
 #include "attest/accuracy.hpp"
 #include "attest/error_bound.hpp"
 #include "evaluation_order.hpp"
+#include "problem_checks.hpp"
 
 namespace attest {
 namespace {
@@ -69,8 +70,9 @@ PathCounts count_sink(const EvaluationOrder& order, const ScoredKey& sink,
 }
 
 /// Without an order: every maximum that a path meets is higher than the one before, and a key on it
-/// starts at its own score. So it is rescaled at most once for each key that may be above it.
-std::vector<PathCounts> count_any_paths(const std::vector<ScoredKey>& keys) {
+/// starts at its own score. So it is rescaled at most once for each key that may be above it, and
+/// at most once for each other part.
+std::vector<PathCounts> count_any_paths(Index other_parts, const std::vector<ScoredKey>& keys) {
   MaxRange row_max;
   std::vector<double> uppers;
   for (const ScoredKey& key : keys) {
@@ -83,8 +85,8 @@ std::vector<PathCounts> count_any_paths(const std::vector<ScoredKey>& keys) {
     const double lower = key.score - key.score_error;
     const auto above = std::upper_bound(uppers.begin(), uppers.end(), lower);
     const Index itself = key.score + key.score_error > lower ? 1 : 0;
-    counts.push_back(
-        {static_cast<Index>(keys.size()), uppers.end() - above - itself, row_max.upper});
+    counts.push_back({static_cast<Index>(keys.size()),
+                      std::min<Index>(other_parts, uppers.end() - above - itself), row_max.upper});
   }
   return counts;
 }
@@ -93,8 +95,9 @@ std::vector<PathCounts> count_any_paths(const std::vector<ScoredKey>& keys) {
 
 std::vector<PathCounts> count_paths(const DeclaredAccuracy& accuracy, const Tiling& tiling,
                                     Index seq_kv, const std::vector<ScoredKey>& keys) {
-  if (accuracy.scope == SummaryScope::any) return count_any_paths(keys);
   const bool has_sink = !keys.empty() && keys.back().key == RowFacts::kSinkKey;
+  if (accuracy.scope == SummaryScope::any)
+    return count_any_paths(ceil_divide(seq_kv, accuracy.keys_of_a_part) + (has_sink ? 1 : 0), keys);
   const std::vector<ScoredKey> visible(keys.begin(), keys.end() - (has_sink ? 1 : 0));
   const EvaluationOrder order = evaluation_order(accuracy, tiling, seq_kv, visible);
   std::vector<PathCounts> counts(visible.size());

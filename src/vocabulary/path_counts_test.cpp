@@ -314,5 +314,45 @@ TEST(CountPaths, OfEqualScoresWithErrorsCountEveryRescaleThatIsPossible) {
   EXPECT_EQ(written(counted(row)), "2/1 2/1");
 }
 
+Index number_of_tiles(const Row& row) {
+  if (row.accuracy.scope == SummaryScope::row) return 1;
+  return static_cast<Index>(all_tiles(row.tiling, row.seq_kv).size());
+}
+
+/// What is declared of a kernel whose order nobody knows.
+Row in_any_order(Row row, Index keys_of_a_part) {
+  row.accuracy.scope = SummaryScope::any;
+  row.accuracy.keys_of_a_part = keys_of_a_part;
+  return row;
+}
+
+TEST(CountPaths, InAnyOrderAreAtLeastThoseOfEveryOrder) {
+  SplitMix64 random(27);
+  for (int i = 0; i < 3000; ++i) {
+    Row row = random_row(random);
+    // So many keys are in a part that there are as many parts as the row has tiles.
+    Index keys_of_a_part = std::max<Index>(row.seq_kv, 1);
+    while (keys_of_a_part > 1 &&
+           (row.seq_kv + keys_of_a_part - 1) / keys_of_a_part + 1 < number_of_tiles(row))
+      --keys_of_a_part;
+    const std::vector<PathCounts> bound = counted(in_any_order(row, keys_of_a_part));
+    ASSERT_TRUE(all_at_least(bound, counted(row))) << described(row);
+    // The same keys in the opposite order.
+    Row turned = row;
+    std::reverse(turned.keys.begin(), turned.keys.end());
+    for (ScoredKey& key : turned.keys) key.key = row.seq_kv - 1 - key.key;
+    std::vector<PathCounts> of_turned = counted(turned);
+    std::reverse(of_turned.begin(), of_turned.end());
+    ASSERT_TRUE(all_at_least(bound, of_turned)) << described(row);
+  }
+}
+
+TEST(CountPaths, InAnyOrderCountLargerKeysAndOtherParts) {
+  const Row row = row_of(SummaryScope::row, 1, 1, {3, 1, 2, 4});
+  EXPECT_EQ(written(counted(in_any_order(row, 1))), "4/1 4/3 4/2 4/0");
+  EXPECT_EQ(written(counted(in_any_order(row, 2))), "4/1 4/2 4/2 4/0");
+  EXPECT_EQ(written(counted(in_any_order(row, 4))), "4/1 4/1 4/1 4/0");
+}
+
 }  // namespace
 }  // namespace attest
