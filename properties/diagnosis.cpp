@@ -16,11 +16,6 @@
 namespace attest::properties {
 namespace {
 
-/// Some 300 forms are tried. One of them fits by chance in 300 of 2^20 diagnoses: one in 3000.
-constexpr double kEnoughBits = 20;
-/// Of the experiments, if the kernel can run them, this many must show the mistake again.
-constexpr Index kEnoughShown = 2;
-
 const Alternatives& alternatives() {
   static const Alternatives all = [] {
     Alternatives made;
@@ -46,20 +41,21 @@ struct Candidate {
   Index rows = 0;
   Index wrong = 0;
   double bits = 0;
-  Index shown_again = 0;  ///< experiments that have wrong rows
 };
 using Candidates = std::vector<Candidate>;
 
+/// What a wrong row says of a mistake that says nothing of it.
+enum class Silence { refutes, is_passed_over };
+
 /// Whether a form explains a whole run; counts what it explains.
-bool explains_run(const DiagnosedRun& run, Candidate& candidate) {
+bool explains_run(const DiagnosedRun& run, Candidate& candidate, Silence silence) {
   const Predictor predictor = candidate.form->fit(run);
   for (std::size_t i = 0; i < run.rows().size(); ++i) {
     const RowIndex& row = run.rows()[i];
     const bool is_wrong = i < run.wrong_rows();
     const auto expected = predictor ? predictor(row) : run.right(row);
     if (!expected) {
-      // Nothing is said about the row; of a wrong one that is not enough.
-      if (is_wrong) return false;
+      if (is_wrong && silence == Silence::refutes) return false;
       continue;
     }
     if (!run.shows(row, *expected)) return false;
@@ -78,9 +74,9 @@ Candidates explaining(const Runs& runs, bool general) {
     for (const Form& form : alternative.forms) {
       Candidate candidate{&alternative, &form};
       const bool explains = std::all_of(runs.begin(), runs.end(), [&](const auto& run) {
-        return explains_run(*run, candidate);
+        return explains_run(*run, candidate, Silence::refutes);
       });
-      if (explains && candidate.wrong > 0) candidates.push_back(candidate);
+      if (explains && candidate.bits >= kEnoughBits) candidates.push_back(candidate);
     }
   }
   return candidates;
@@ -153,8 +149,9 @@ class Trial {
     if (!outputs) return;
     could_run_ = true;
     const DiagnosedRun run(kernel_, {on, std::move(*outputs)});
-    std::erase_if(candidates, [&](Candidate& candidate) { return !explains_run(run, candidate); });
-    for (Candidate& candidate : candidates) candidate.shown_again += run.wrong_rows() > 0 ? 1 : 0;
+    std::erase_if(candidates, [&](Candidate& candidate) {
+      return !explains_run(run, candidate, Silence::is_passed_over);
+    });
   }
 
   const Kernel& kernel_;
@@ -166,13 +163,19 @@ std::vector<Explanation> explain_forward(const Kernel& kernel, const Runs& runs,
   Candidates candidates = explaining(runs, general);
   Trial trial(kernel, runs);
   const bool debug = std::getenv("DIAG_DEBUG") != nullptr;
-  if (debug) for (auto& c : candidates) fprintf(stderr, "    before %s: rows %ld wrong %ld bits %g\n", std::string(c.alternative->name).c_str(), (long)c.rows,(long)c.wrong,c.bits);
+  if (debug)
+    for (auto& c : candidates)
+      fprintf(stderr, "    before %s: rows %ld wrong %ld bits %g\n",
+              std::string(c.alternative->name).c_str(), (long)c.rows, (long)c.wrong, c.bits);
+  for (Candidate& candidate : candidates) candidate.bits = 0;
   trial.rule_out(candidates, general);
-  if (debug) for (auto& c : candidates) fprintf(stderr, "    after %s: rows %ld wrong %ld bits %g again %ld\n", std::string(c.alternative->name).c_str(), (long)c.rows,(long)c.wrong,c.bits,(long)c.shown_again);
+  if (debug)
+    for (auto& c : candidates)
+      fprintf(stderr, "    after %s: rows %ld wrong %ld bits %g\n",
+              std::string(c.alternative->name).c_str(), (long)c.rows, (long)c.wrong, c.bits);
   if (candidates.empty() || !are_one_mistake(candidates)) return {};
   const Candidate& only = candidates.front();
-  if (only.bits < kEnoughBits) return {};
-  if (trial.could_run() && only.shown_again < kEnoughShown) return {};
+  if (trial.could_run() && only.bits < kEnoughBits) return {};
   return {{only.alternative->name, only.alternative->sentence,
            changed_words(shown_case(runs), only.form->change), only.rows, only.wrong}};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "attest/element.hpp"
 #include "properties/random_parts.hpp"
@@ -46,7 +47,8 @@ void redraw_lengths(Draw& draw, Problem& problem) {
   // One query is a path of its own in many kernels, and stays one in half of the cases.
   const bool decodes = problem.seq_q == 1 && draw.chance(50);
   const Index fewest = problem.seq_q > 1 ? 2 : 1;
-  const Index most = std::max(fewest, kMostRows / std::max(Index{1}, problem.batch * problem.heads_q));
+  const Index most =
+      std::max(fewest, kMostRows / std::max(Index{1}, problem.batch * problem.heads_q));
   problem.seq_q = decodes ? 1 : std::min(draw.between(fewest, 9), most);
   problem.seq_kv = redrawn_keys(draw, problem.seq_kv);
   if (!problem.query_lengths.empty())
@@ -56,7 +58,8 @@ void redraw_lengths(Draw& draw, Problem& problem) {
 }
 
 void redraw_columns(Draw& draw, Problem& problem) {
-  if (draw.chance(30)) return;
+  // Kernels have paths of their own for large numbers of columns.
+  if (problem.head_dim >= 16 || draw.chance(30)) return;
   problem.head_dim = draw.between(2, 8);
   problem.head_dim_v = problem.v_is_k_view ? draw.between(1, problem.head_dim) : draw.between(2, 6);
 }
@@ -102,22 +105,34 @@ void redraw_values(Draw& draw, Case& of) {
   fill_family(of, family, draw.below(1'000'000));
 }
 
-/// Some key of every head holds NaN, or numbers that are heard through a very small weight.
-void make_a_key_loud(Draw& draw, Case& of) {
-  const Problem& problem = of.problem;
-  if (problem.batch == 0 || problem.has_fp8_inputs()) return;
+/// A key that some query does not see, if there is one; of a member that has keys.
+std::optional<std::pair<Index, Index>> key_to_exclude(Draw& draw, const Problem& problem) {
+  if (problem.batch == 0) return std::nullopt;
   const Index b = draw.between(0, problem.batch - 1);
-  if (problem.key_length(b) == 0) return;
-  const Index key = draw.between(0, problem.key_length(b) - 1);
-  const bool of_k = draw.chance(30);
-  const bool is_nan = of_k || draw.chance(50);
-  const double loud = is_nan ? std::numeric_limits<double>::quiet_NaN() : 0x1p15;
-  Tensor& tensor = of_k || problem.v_is_k_view ? of.k : of.v;
-  for (Index h = 0; h < tensor.extents()[1]; ++h)
-    for (Index c = 0; c < tensor.extents()[3]; ++c) tensor.set(b, h, key, c, loud);
+  const Index keys = problem.key_length(b);
+  if (keys == 0) return std::nullopt;
+  const Index first = draw.between(0, keys - 1);
+  for (Index key = first; key < first + keys; ++key)
+    for (Index query = 0; query < problem.query_length(b); ++query)
+      if (!visible(problem, b, query, key % keys)) return std::pair(b, key % keys);
+  return std::pair(b, first);
 }
 
-std::optional<Case> redrawn(Draw& draw, const Case& like) {
+enum class Loud { nan_value, large_value, nan_key };
+
+/// A key holds NaN, or numbers that are heard through a very small weight.
+void make_a_key_loud(Draw& draw, Loud how, Case& of) {
+  const Problem& problem = of.problem;
+  const auto place = key_to_exclude(draw, problem);
+  if (!place || problem.has_fp8_inputs()) return;
+  const double loud = how == Loud::large_value ? 0x1p15 : std::numeric_limits<double>::quiet_NaN();
+  Tensor& tensor = how == Loud::nan_key || problem.v_is_k_view ? of.k : of.v;
+  for (Index h = 0; h < tensor.extents()[1]; ++h)
+    for (Index c = 0; c < tensor.extents()[3]; ++c)
+      tensor.set(place->first, h, place->second, c, loud);
+}
+
+std::optional<Case> redrawn(Draw& draw, const Case& like, std::optional<Loud> loud) {
   Case of = like;
   redraw_heads(draw, of.problem);
   redraw_lengths(draw, of.problem);
@@ -126,10 +141,11 @@ std::optional<Case> redrawn(Draw& draw, const Case& like) {
   redraw_mask(draw, of.problem);
   if (of.problem.kv.kind == KvStorage::Kind::paged) of.problem.kv = draw_pages(draw, of.problem);
   redraw_tiling(draw, of);
-  if (!validate(of.problem).ok() || !validate(of.tiling, of.problem.seq_kv).ok()) return std::nullopt;
+  if (!validate(of.problem).ok() || !validate(of.tiling, of.problem.seq_kv).ok())
+    return std::nullopt;
   if (!affordable(of.problem)) return std::nullopt;
   redraw_values(draw, of);
-  if (draw.chance(30)) make_a_key_loud(draw, of);
+  if (loud) make_a_key_loud(draw, *loud, of);
   share_values(of);
   becomes_literal(of);
   return of;
@@ -147,9 +163,12 @@ std::vector<Case> experiments(std::span<const Case* const> like, std::size_t cou
   std::vector<Case> drawn;
   if (like.empty()) return drawn;
   SeededDraw draw(0xE59E417);
+  constexpr std::array<std::optional<Loud>, 8> kLoud{
+      std::nullopt,      std::nullopt, Loud::nan_value, std::nullopt,
+      Loud::large_value, std::nullopt, Loud::nan_key,   Loud::nan_value};
   for (std::size_t i = 0; i < count; ++i)
     for (int tries = 0; tries < kTries; ++tries)
-      if (auto of = redrawn(draw, *like[i % like.size()])) {
+      if (auto of = redrawn(draw, *like[i % like.size()], kLoud[i / like.size() % kLoud.size()])) {
         drawn.push_back(std::move(*of));
         break;
       }

@@ -9,6 +9,11 @@
 
 namespace attest::properties {
 
+/// What a mistake must explain, in the given runs and once more in experiments: the sum over wrong
+/// rows of log2(distance from the truth / bound of the mistake). Some 300 forms of mistakes are
+/// tried; that one of them fits by chance happens in 300 of 2^20 diagnoses, one in 3000.
+inline constexpr double kEnoughBits = 20;
+
 /// Cases that take more multiplications of the oracle are no evidence.
 inline constexpr Index kMostWork = Index{1} << 22;
 /// Multiplications of the oracle; more than that are counted as one more.

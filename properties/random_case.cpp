@@ -126,7 +126,8 @@ void draw_mask(Draw& draw, const CaseLimits& limits, Case& into) {
   }
   if (kind < 7 || !bits_fit) return;
   const bool some_tile_lives = problem.seq_kv > into.tiling.tile_kv;
-  mask.bits = some_tile_lives && draw.chance(50) ? dead_tile_bits(into, 0) : draw_bits(draw, problem);
+  mask.bits =
+      some_tile_lives && draw.chance(50) ? dead_tile_bits(into, 0) : draw_bits(draw, problem);
 }
 
 bool sees_something(const Problem& problem) {
