@@ -117,6 +117,14 @@ Fit padding_of_score_zero() {
   };
 }
 
+/// Where only padding is excluded, it is a mistake about padding.
+Fit excluded_of_score_zero(bool padding) {
+  return [padding](const DiagnosedRun& run) -> Predictor {
+    if (run.problem().mask.none()) return nullptr;
+    return finite_score(0, padding)(run);
+  };
+}
+
 /// Values of excluded keys are multiplied by 0 and added: NaN where they are not finite.
 Fit weigh_zero(bool scores_too) {
   return [scores_too](const DiagnosedRun& run) -> Predictor {
@@ -151,6 +159,9 @@ void append_excluded_alternatives(Alternatives& to) {
   for (const double score : kMaskValues)
     for (const bool padding : {false, true}) finite.forms.push_back({finite_score(score, padding)});
   to.push_back(std::move(finite));
+  to.push_back({"excluded keys score 0",
+                "scores are multiplied by the mask: the score of an excluded key is 0",
+                {{excluded_of_score_zero(false)}, {excluded_of_score_zero(true)}}});
   to.push_back({"excluded keys are capped",
                 "the softcap makes a finite score of the one that excludes a key",
                 {{capped_score(false)}, {capped_score(true)}}});

@@ -166,7 +166,8 @@ double DiagnosedRun::bits_of_evidence(const RowIndex& row, const RowPrediction& 
   double bits = 0;
   const auto add = [&](Index column, const Expected& is_right, const Expected& is_expected) {
     const double got = column < 0 ? outputs().lse_at(row) : outputs().at(row, column);
-    if (!shows(row, column, is_right)) bits += bits_between(is_right, is_expected, got);
+    if (!shows(row, column, is_right))
+      bits = std::max(bits, bits_between(is_right, is_expected, got));
   };
   for (std::size_t c = 0; c < expected.output.size(); ++c)
     add(static_cast<Index>(c), exact->output[c], expected.output[c]);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "properties/random_features.hpp"
+#include "properties/random_parts.hpp"
 #include "properties/random_small.hpp"
 #include "properties/values.hpp"
 
@@ -81,8 +82,9 @@ void draw_shape(Draw& draw, const CaseLimits& limits, Case& into) {
   }
 }
 
-MaskBits draw_bits(Draw& draw, const Case& into) {
-  const Problem& problem = into.problem;
+}  // namespace
+
+MaskBits draw_bits(Draw& draw, const Problem& problem) {
   MaskBits bits{draw.chance(30) ? 1 : problem.seq_q, problem.seq_kv, {}};
   const auto density = static_cast<unsigned>(draw.between(10, 90));
   for (Index row = 0; row < bits.rows; ++row) {
@@ -92,6 +94,8 @@ MaskBits draw_bits(Draw& draw, const Case& into) {
   }
   return bits;
 }
+
+namespace {
 
 MaskBits dead_tile_bits(const Case& into, Index tile) {
   MaskBits bits{1, into.problem.seq_kv, {}};
@@ -122,7 +126,8 @@ void draw_mask(Draw& draw, const CaseLimits& limits, Case& into) {
   }
   if (kind < 7 || !bits_fit) return;
   const bool some_tile_lives = problem.seq_kv > into.tiling.tile_kv;
-  mask.bits = some_tile_lives && draw.chance(50) ? dead_tile_bits(into, 0) : draw_bits(draw, into);
+  mask.bits =
+      some_tile_lives && draw.chance(50) ? dead_tile_bits(into, 0) : draw_bits(draw, problem);
 }
 
 bool sees_something(const Problem& problem) {
@@ -130,6 +135,8 @@ bool sees_something(const Problem& problem) {
     if (classify(problem, b, 0, problem.seq_q, 0, problem.seq_kv) != TileClass::empty) return true;
   return false;
 }
+
+}  // namespace
 
 void draw_tiling(Draw& draw, Case& into) {
   Tiling& tiling = into.tiling;
@@ -154,6 +161,8 @@ void draw_tiling(Draw& draw, Case& into) {
   tiling.merge.kind = draw.one_of<MergeOrder::Kind>(kinds);
   if (tiling.merge.kind == MergeOrder::Kind::random) tiling.merge.seed = draw.below(1000);
 }
+
+namespace {
 
 void draw_values(Draw& draw, const CaseLimits& limits, Case& into) {
   const std::uint64_t seed = draw.below(1'000'000);

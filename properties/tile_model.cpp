@@ -137,7 +137,9 @@ class TileModel {
     const auto factor_of = [&](const ModelSummary& side) {
       if (mistake_.merge == Merge::no_rescale) return 1.0;
       const double by = side.maximum - whole.maximum;
-      return std::exp(mistake_.rescale == TileMistake::Rescale::inverted ? -by : by);
+      const double factor = std::exp(mistake_.rescale == TileMistake::Rescale::inverted ? -by : by);
+      return mistake_.rescale_format_in_merges ? round_to(*mistake_.rescale_format, factor)
+                                               : factor;
     };
     for (const ModelSummary* const side : {&left, &right}) {
       const double factor = factor_of(*side);

@@ -34,6 +34,7 @@ struct TileMistake {
   std::optional<Format> output_format = {};
   bool cut_output = false;
   std::optional<Format> rescale_format = {};
+  bool rescale_format_in_merges = false;
   /// Weights and output are followed more closely than the declared bound does.
   bool fine = false;
 };
