@@ -32,7 +32,7 @@ class PluginProgram : public ProgramTest {
 };
 
 TEST_F(PluginProgram, PassesTheWorkedPlugins) {
-  for (const char* name : {"plugin_c", "plugin_cpp"}) {
+  for (const char* name : {"plugin_c", "plugin_cpp", "plugin_cpp_silent"}) {
     const Finished checked = smoke(example(name));
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
     EXPECT_THAT(last_line(checked.out), StartsWith("PASSED  "));
