@@ -26,6 +26,8 @@ set(ARROWS
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/foreign    | ^src/foreign/         | std attest/ foreign/ nlohmann/ ${system} dlfcn.h"
   "examples       | ^examples/            | std attest/kernel_abi.h"
+  "+processes     | ^src/foreign/(child_process|fault_report)[.]cpp$ | poll.h signal.h spawn.h \
+                                            ucontext.h"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
@@ -52,7 +54,7 @@ set(ARROWS
                                             !properties/generate_rapidcheck.hpp"
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
                                             attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
-  "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \
+  "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ foreign/ fuzz/ cli/case_store.hpp \
                                             cli/case_text.hpp cli/inputs.hpp \
                                             cli/world_state.hpp cli/exhaustive_state.hpp \
                                             kernels/registry.hpp reference/oracle.hpp \
