@@ -57,7 +57,7 @@ set(ARROWS
   "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ foreign/ fuzz/ cli/case_store.hpp \
                                             cli/case_text.hpp cli/inputs.hpp \
                                             cli/world_state.hpp cli/exhaustive_state.hpp \
-                                            kernels/registry.hpp reference/oracle.hpp \
+                                            kernels/registry.hpp reference/oracle.hpp foreign/ \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
                                             properties/case.hpp CLI/ fmt/ nlohmann/"

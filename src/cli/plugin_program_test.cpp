@@ -32,7 +32,7 @@ class PluginProgram : public ProgramTest {
 };
 
 TEST_F(PluginProgram, PassesTheWorkedPlugins) {
-  for (const char* name : {"plugin_c", "plugin_cpp"}) {
+  for (const char* name : {"plugin_c", "plugin_cpp", "plugin_cpp_silent"}) {
     const Finished checked = smoke(example(name));
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
     EXPECT_THAT(last_line(checked.out), StartsWith("PASSED  "));
@@ -101,6 +101,19 @@ TEST_F(PluginProgram, NewNeverOverwrites) {
   EXPECT_FALSE(exists("mine/mine.c"));
   EXPECT_EQ(run({"new", "mine", "--abi", "c", "--out", "other/place"}).exit_code, 0);
   EXPECT_TRUE(exists("other/place/mine.c"));
+}
+
+TEST_F(PluginProgram, NewWritesAPipeProgramWhereThisBuildHasOne) {
+  const Finished made = run({"new", "mine", "--abi", "pipe"});
+  if (made.exit_code == 2) {
+    EXPECT_THAT(made.err, HasSubstr("no skeleton for --abi pipe; known: c, cpp"));
+    EXPECT_FALSE(exists("mine"));
+    return;
+  }
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(read("mine/mine.py"), HasSubstr("\"name\": \"mine\""));
+  EXPECT_THAT(read("mine/README.md"), HasSubstr("'pipe:python3 mine.py'"));
+  EXPECT_TRUE(exists("mine/attest_pipe.py"));
 }
 
 TEST_F(PluginProgram, NewRefusesWrongWords) {
