@@ -54,13 +54,14 @@ set(ARROWS
                                             !properties/generate_rapidcheck.hpp"
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
                                             attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
-  "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ foreign/ fuzz/ cli/case_store.hpp \
+  "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \
                                             cli/case_text.hpp cli/inputs.hpp \
                                             cli/world_state.hpp cli/exhaustive_state.hpp \
                                             kernels/registry.hpp reference/oracle.hpp foreign/ \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
                                             properties/case.hpp CLI/ fmt/ nlohmann/"
+  "+foreign       | ^bench/foreign_overhead[.]cpp$ | foreign/"
   "+peers         | ^bench/peer_[^/]*[.]cpp$ | cblas.h oneapi/dnnl/"
   "+system        | ^bench/(machine|memory|onnxruntime_api)[.]cpp$ | ${system} dlfcn.h malloc.h"
   "+simd          | ^bench/[^/]*_simd[.]cpp$ | hwy/"
