@@ -22,8 +22,8 @@ namespace {
 
 /// The end of standard error that is kept.
 constexpr std::size_t kLastWords = 2048;
-/// Large enough that a small call is one write; the system may give less.
-constexpr int kPipeBytes = 1 << 20;
+/// Fewer turns for large tensors; the system may give less.
+constexpr int kPipeBytes = 1 << 18;
 /// For a program that has closed its output, or was told to end.
 constexpr std::chrono::milliseconds kMoment{500};
 
