@@ -139,6 +139,21 @@ std::vector<Misdeed> misdeeds() {
 INSTANTIATE_TEST_SUITE_P(Every, Misbehaving, testing::ValuesIn(misdeeds()),
                          [](const auto& one) { return std::string(one.param.name); });
 
+TEST_F(Isolation, ATimeoutIsAnOutcomeInEveryReport) {
+  const Finished checked =
+      run({"check", kPlugin + ":kernel_that_hangs", "1x1:2x5:2 f32", "--only", "bound.out", "--out",
+           "out", "--case-timeout", "0.5", "--format", "junit=junit.xml"});
+  EXPECT_EQ(checked.exit_code, 4) << checked.out << checked.err;
+  EXPECT_THAT(read("out/run.jsonl"), HasSubstr(R"("outcome":"timeout")"));
+  EXPECT_THAT(read("junit.xml"), HasSubstr(R"(type="timeout")"));
+  for (const char* const file : {"again.html", "again.json", "again.md"}) {
+    const Finished rendered = run({"report", "out", "-o", file});
+    EXPECT_EQ(rendered.exit_code, 0) << rendered.err;
+    EXPECT_THAT(read(file), HasSubstr("TIMEOUT")) << file;
+  }
+  EXPECT_EQ(run({"compare", "out", "out"}).exit_code, 0);
+}
+
 TEST_F(Isolation, AKernelThatAlwaysHangsIsSoonNotCalledAnyMore) {
   const std::string kernel = kPlugin + ":kernel_that_hangs";
   const Finished checked = run({"check", kernel, "1x1:2x5:2 f32", "--only", "bound.*,symmetry.*",
