@@ -26,7 +26,7 @@ set(ARROWS
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/foreign    | ^src/foreign/         | std attest/ foreign/ nlohmann/ ${system} dlfcn.h"
   "examples       | ^examples/            | std attest/kernel_abi.h"
-  "+processes     | ^src/foreign/(child_process|fault_report)[.]cpp$ | poll.h signal.h spawn.h \
+  "+processes     | ^src/foreign/(child_process|fault_report|spawn)[.]cpp$ | poll.h signal.h spawn.h \
                                             ucontext.h"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ selftest/ foreign/ \
