@@ -103,8 +103,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     line << kFaultMark << "out of memory (limit " << (limit.load() >> 20) << " MiB)";
     line.write();
   }
-  // The same access again, now without this handler: the process ends by its true signal.
+  // The same access again, now without this handler: the process ends by its true signal. One
+  // that somebody sent is sent again.
   ::signal(signal, SIG_DFL);
+  if (info->si_code <= 0) ::raise(signal);
 }
 
 void on_refused_memory() {
