@@ -31,19 +31,31 @@ struct CallToDump {
   Tensor& out() { return outputs.forward.out; }
   Tensor& lse() { return outputs.forward.lse; }
 
-  /// Everything that there is under the names of a dump.
-  std::vector<std::pair<std::string, const Tensor*>> tensors() const {
-    std::vector<std::pair<std::string, const Tensor*>> all;
-    for (const properties::CaseTensor& of : properties::case_tensors())
-      all.emplace_back(of.name, &(value.*of.tensor));
-    all.insert(all.end(), {{"out", &outputs.forward.out},
-                           {"lse", &outputs.forward.lse},
-                           {"dq", &outputs.dq},
-                           {"dk", &outputs.dk},
-                           {"dv", &outputs.dv},
-                           {"dbias", &outputs.dbias},
-                           {"dsink", &outputs.dsink}});
-    std::erase_if(all, [](const auto& one) { return one.second->bytes().empty(); });
+  /// Everything that there is under the names of a dump, in the storage of the problem.
+  std::vector<std::pair<std::string, Tensor>> tensors() const {
+    const Problem& problem = value.problem;
+    std::vector<std::pair<std::string, Tensor>> all;
+    const auto add = [&](std::string_view name, const Tensor& tensor, auto&& pack) {
+      if (!tensor.bytes().empty()) all.emplace_back(name, pack(problem, tensor));
+    };
+    const auto as_it_is = [](const Problem&, const Tensor& tensor) { return tensor; };
+    using properties::pack_keys;
+    using properties::pack_rows;
+    add("q", value.q, pack_rows);
+    add("k", value.k, pack_keys);
+    if (!problem.v_is_k_view) add("v", value.v, pack_keys);
+    add("bias", value.bias, as_it_is);
+    add("sink", value.sink, as_it_is);
+    add("qv", value.qv, pack_rows);
+    add("dout", value.dout, pack_rows);
+    add("dlse", value.dlse, pack_rows);
+    add("out", outputs.forward.out, pack_rows);
+    add("lse", outputs.forward.lse, pack_rows);
+    add("dq", outputs.dq, pack_rows);
+    add("dk", outputs.dk, pack_keys);
+    add("dv", outputs.dv, pack_keys);
+    add("dbias", outputs.dbias, as_it_is);
+    add("dsink", outputs.dsink, as_it_is);
     return all;
   }
 };
@@ -66,29 +78,30 @@ inline std::pair<std::vector<Index>, std::vector<std::byte>> array_of(
   return {std::move(shape), std::move(bytes)};
 }
 
-/// The axes of an array of this name: rows of columns in bshd or bhsd, numbers of rows by head.
-inline std::array<std::size_t, 4> axes_of(const std::string& name, bool heads_first) {
-  const bool always = name == "lse" || name == "dlse" || name == "bias" || name == "dbias";
+/// The axes of an array of this name: rows of columns by layout, numbers of rows by head.
+inline std::array<std::size_t, 4> axes_of(const std::string& name, Layout::Order layout) {
+  const bool by_head = name == "lse" || name == "dlse" || name == "bias" || name == "dbias";
   if (name == "sink" || name == "dsink") return {0, 2, 3, 1};
-  return heads_first || always ? std::array<std::size_t, 4>{0, 1, 2, 3}
-                               : std::array<std::size_t, 4>{0, 2, 1, 3};
+  if (by_head || layout == Layout::Order::bhsd) return {0, 1, 2, 3};
+  if (layout == Layout::Order::sbhd) return {2, 0, 1, 3};
+  return {0, 2, 1, 3};
 }
 
-/// In bshd, with the problem in the metadata unless it is empty.
+/// With the problem in the metadata unless it is empty.
 inline tensors::SafetensorsFile safetensors_of(const CallToDump& call, const std::string& problem) {
   tensors::SafetensorsFile file;
   if (!problem.empty()) file.metadata["problem"] = problem;
   for (const auto& [name, tensor] : call.tensors()) {
-    auto [shape, bytes] = array_of(*tensor, axes_of(name, false));
-    if (name == "lse") shape.pop_back();  // (batch, head, row), as most kernels give it
-    file.entries.push_back({name, tensor->dtype(), std::move(shape), std::move(bytes)});
+    auto [shape, bytes] = array_of(tensor, axes_of(name, call.value.problem.layout.order));
+    if (name == "lse" && shape.back() == 1) shape.pop_back();  // as most kernels give it
+    file.entries.push_back({name, tensor.dtype(), std::move(shape), std::move(bytes)});
   }
   return file;
 }
 
 /// One array as numpy writes it; bf16 as uint16.
-inline std::string npy_of(const std::string& name, const Tensor& tensor, bool heads_first) {
-  const auto [shape, bytes] = array_of(tensor, axes_of(name, heads_first));
+inline std::string npy_of(const std::string& name, const Tensor& tensor, Layout::Order layout) {
+  const auto [shape, bytes] = array_of(tensor, axes_of(name, layout));
   std::string tuple = "(";
   for (const Index extent : shape) tuple += std::to_string(extent) + ", ";
   const char* const descr = tensor.dtype() == Dtype::f64   ? "<f8"

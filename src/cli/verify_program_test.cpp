@@ -40,7 +40,7 @@ Words row_of(const std::string& out, const std::string& tensor) {
 }
 
 TEST_F(Verify, ARightDumpPasses) {
-  write_dump(CallToDump(kProblem, "builtin:flash_bf16p"));
+  write_dump(CallToDump(kProblem, "builtin:scalar_tree"));
   const Finished finished = verify();
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
   EXPECT_THAT(finished.out,
@@ -59,21 +59,24 @@ TEST_F(Verify, ARightDumpPasses) {
 
 /// Whatever order the kernel worked in, the declarations that are assumed cover it.
 TEST_F(Verify, RightDumpsOfManyKernelsAndTypesPass) {
-  for (const char* const kernel : {"builtin:textbook", "builtin:scalar_tree", "builtin:flash_exp2",
-                                   "builtin:flash_reciprocal", "builtin:eigen_materialised"})
-    for (const char* const problem :
-         {"1x2:6x40:8 f32 lse=ln tile=1 vals=normal:3", "1x2:6x40:8 f16 lse=ln split=5",
-          "1x2:6x40:8 f32 lse=ln tile=4 split=7 merge=random:3"}) {
-      const CallToDump call(problem, kernel);
-      write_dump(call,
-                 "1x2:6x40:8 " + std::string(to_string(call.value.problem.dtype)) + " lse=ln");
-      const Finished finished = verify();
-      EXPECT_EQ(finished.exit_code, 0) << kernel << "\n" << finished.out << finished.err;
-    }
+  const auto passes = [&](const char* kernel, const std::string& shape, const char* work) {
+    write_dump(CallToDump(shape + " lse=ln " + work, kernel), shape + " lse=ln");
+    const Finished finished = verify();
+    EXPECT_EQ(finished.exit_code, 0) << kernel << "\n" << finished.out << finished.err;
+  };
+  for (const char* const work :
+       {"tile=1 vals=normal:3", "split=5", "tile=4 split=7 merge=random:3"}) {
+    for (const char* const kernel :
+         {"builtin:textbook", "builtin:scalar_tree", "builtin:flash_exp2", "builtin:flash_lazy",
+          "builtin:flash_reciprocal", "builtin:eigen_materialised"})
+      passes(kernel, "1x2:6x40:8 f32", work);
+    for (const char* const dtype : {"f16", "bf16", "f64"})
+      passes("builtin:scalar_sequential", std::string("1x2:6x40:8 ") + dtype, work);
+  }
 }
 
 TEST_F(Verify, AZeroedRowIsNamed) {
-  CallToDump call(kProblem, "builtin:flash_bf16p");
+  CallToDump call(kProblem, "builtin:scalar_tree");
   for (Index c = 0; c < 8; ++c) call.out().set(1, 2, 5, c, 0);
   write_dump(call);
   const Finished finished = verify();
@@ -87,7 +90,7 @@ TEST_F(Verify, AZeroedRowIsNamed) {
 }
 
 TEST_F(Verify, AMaskThatIsOffByOneIsDiagnosed) {
-  CallToDump call("2x4/2:9x20:8 bf16 mask=causal:off=12 lse=ln", "builtin:flash_bf16p");
+  CallToDump call("2x4/2:9x20:8 bf16 mask=causal:off=12 lse=ln", "builtin:scalar_tree");
   write_dump(call);
   const Finished finished = verify();
   EXPECT_EQ(finished.exit_code, 1) << finished.out;
@@ -97,7 +100,7 @@ TEST_F(Verify, AMaskThatIsOffByOneIsDiagnosed) {
 }
 
 TEST_F(Verify, AnLseOfAnotherBaseIsDiagnosed) {
-  CallToDump call("2x4/2:9x20:8 bf16 mask=causal:br lse=log2", "builtin:flash_bf16p");
+  CallToDump call("2x4/2:9x20:8 bf16 mask=causal:br lse=log2", "builtin:scalar_tree");
   write_dump(call);
   const Finished finished = verify();
   EXPECT_EQ(finished.exit_code, 1) << finished.out;
@@ -138,9 +141,9 @@ TEST_F(Verify, GradientsAreChecked) {
 }
 
 TEST_F(Verify, AFolderOfNpyFilesInAnotherLayout) {
-  const CallToDump call("2x4/2:9x20:8 bf16 lse=ln", "builtin:flash_bf16p");
+  const CallToDump call("2x4/2:9x20:8 bf16 lse=ln", "builtin:scalar_tree");
   for (const auto& [name, tensor] : call.tensors())
-    write("dump/" + name + ".npy", npy_of(name, *tensor, true));
+    write("dump/" + name + ".npy", npy_of(name, tensor, Layout::Order::bhsd));
   write("dump/problem.txt", "# layer 3\n2x4/2:9x20:8 bf16 lse=ln layout=bhsd  # as torch has it\n");
   const Finished finished = run({"verify", "dump"});
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
@@ -157,22 +160,19 @@ TEST_F(Verify, AFolderOfNpyFilesInAnotherLayout) {
 
 TEST_F(Verify, EveryTypeAndOtherParts) {
   for (const char* const problem :
-       {"1x2:4x6:8 f64 lse=ln", "1x2:4x6:8 f16 lse=max_sum",
+       {"1x2:4x6:8 f64 lse=ln bias=2d", "1x2:4x6:8 f16 lse=max_sum",
         "1x2:4x6:8 e4m3 lse=ln descale=2;1;0.5", "1x2:4x6:8 f32 bias=h2d sink=head lse=ln",
-        "2x2:{4,2}x{6,3}:8 f32 lse=ln layout=thd", "1x2:4x6:8/4 bf16 v=view(k) lse=ln",
-        "2x2:4x6:8 f32 kv=paged:4 lse=ln", "1x2:4x6:8 bf16 qv=yes cap=30 out=f32",
-        "3x2:4x6:8 f32 layout=sbhd lse=ln"}) {
-    const CallToDump call(problem, "builtin:textbook");
-    const Problem& of = call.value.problem;
-    if (of.layout.order == Layout::Order::bshd && of.kv.kind == KvStorage::Kind::dense) {
-      write_dump(call, problem);
-      EXPECT_EQ(verify().exit_code, 0) << problem << verify().out << verify().err;
-    }
+        "2x2:{4,2}x{6,3}:8 f32 lse=ln layout=thd", "2x2:4x{6,3}:8 f32 kv=leftpad lse=ln",
+        "1x2:4x6:8/4 bf16 v=view(k) lse=ln", "2x2:4x6:8 f32 kv=paged:4 lse=ln",
+        "1x2:4x6:8 bf16 qv=yes cap=30 out=f32", "3x2:4x6:8 f32 layout=sbhd lse=ln"}) {
+    write_dump(CallToDump(problem, "builtin:textbook"), problem);
+    const Finished finished = verify({"--p", "f32"});
+    EXPECT_EQ(finished.exit_code, 0) << problem << "\n" << finished.out << finished.err;
   }
 }
 
 TEST_F(Verify, NumbersOfAWiderTypeAreTakenIfTheyFit) {
-  CallToDump call("2x4/2:9x20:8 bf16 mask=causal:br", "builtin:flash_bf16p");
+  CallToDump call("2x4/2:9x20:8 bf16 mask=causal:br", "builtin:scalar_tree");
   tensors::SafetensorsFile file = safetensors_of(call, "2x4/2:9x20:8 bf16 mask=causal:br");
   for (tensors::Entry& entry : file.entries) {
     std::vector<std::byte> wide;
@@ -191,7 +191,7 @@ TEST_F(Verify, NumbersOfAWiderTypeAreTakenIfTheyFit) {
 }
 
 TEST_F(Verify, SomeRowsOfALargeDump) {
-  write_dump(CallToDump(kProblem, "builtin:flash_bf16p"));
+  write_dump(CallToDump(kProblem, "builtin:scalar_tree"));
   const Finished finished = verify({"--rows", "10", "-j", "2"});
   EXPECT_EQ(finished.exit_code, 0) << finished.out;
   EXPECT_EQ(row_of(finished.out, "out")[2], "10");
@@ -210,7 +210,7 @@ TEST_F(Verify, WhatIsDeclaredDecides) {
 }
 
 TEST_F(Verify, AViolationIsSavedAsACaseForAnyKernel) {
-  CallToDump call(kProblem, "builtin:flash_bf16p");
+  CallToDump call(kProblem, "builtin:scalar_tree");
   call.out().set(0, 0, 0, 0, 100);
   write_dump(call);
   const Finished finished = verify({"--save", "cases"});
@@ -218,12 +218,12 @@ TEST_F(Verify, AViolationIsSavedAsACaseForAnyKernel) {
   const std::string saved = labelled(finished.out, "  saved");
   ASSERT_TRUE(exists(saved + "/case.json")) << finished.out;
   EXPECT_THAT(finished.out, HasSubstr("attest replay KERNEL '" + saved + "'"));
-  const Finished replayed = run({"replay", "builtin:flash_bf16p", saved});
+  const Finished replayed = run({"replay", "builtin:scalar_tree", saved});
   EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
 }
 
 TEST_F(Verify, WithoutAProblemTextItAsksAndSuggestsOne) {
-  write_dump(CallToDump(kProblem, "builtin:flash_bf16p"), "");
+  write_dump(CallToDump(kProblem, "builtin:scalar_tree"), "");
   expect_refused({"verify", "dump.safetensors"}, {"dump.safetensors has no problem text",
                                                   "--problem", "'2x4/2:9x20:8 bf16 lse=ln'"});
   write("dump.txt", std::string(kProblem) + "\n");
@@ -231,7 +231,7 @@ TEST_F(Verify, WithoutAProblemTextItAsksAndSuggestsOne) {
 }
 
 TEST_F(Verify, ContradictionsAreOneLine) {
-  const CallToDump call(kProblem, "builtin:flash_bf16p");
+  const CallToDump call(kProblem, "builtin:scalar_tree");
   write_dump(call);
   const auto refused = [&](const std::string& problem, const Words& parts) {
     expect_refused({"verify", "dump.safetensors", "--problem", problem}, parts);
@@ -258,8 +258,8 @@ TEST_F(Verify, ContradictionsAreOneLine) {
 }
 
 TEST_F(Verify, DamagedFilesAreOneLine) {
-  const CallToDump call(kProblem, "builtin:flash_bf16p");
-  const std::string q = npy_of("q", call.value.q, false);
+  const CallToDump call(kProblem, "builtin:scalar_tree");
+  const std::string q = npy_of("q", call.value.q, Layout::Order::bshd);
   write("q.npy", q);
   const Words words{"verify", "q.npy", "--problem", kProblem};
   expect_refused(words, {"asks for 'k', the dump has none"});

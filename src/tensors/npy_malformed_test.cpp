@@ -86,7 +86,9 @@ TEST(MalformedNpy, ShapeLies) {
   expect_dict_error(npy_dict("<f4", "(1,)"), "(1", "takes 4 bytes, the file has 8");
   std::string deep = "(";
   for (int axis = 0; axis < 65; ++axis) deep += "1,";
-  expect_error(npy_text(npy_dict("<f4", deep + ")"), "1234"), 10 + 170, "more than 64 extents");
+  const std::string dict = npy_dict("<f4", deep + ")");
+  const auto last = static_cast<Index>(dict.find('(') + 1 + 2 * 64);
+  expect_error(npy_text(dict, "1234"), 10 + last, "more than 64 extents");
 }
 
 TEST(MalformedNpy, TypesThatAreNotOurs) {
