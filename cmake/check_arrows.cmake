@@ -48,9 +48,9 @@ set(ARROWS
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/generate_rapidcheck.hpp"
   "examples       | ^examples/            | std attest/ properties/ ${tests}"
-  "harness        | ^harness/             | std attest/ properties/ reports/report.hpp harness/ \
+  "harness        | ^harness/             | std attest/ properties/ reports/report.hpp reports/render_case.hpp harness/ \
                                             kernels/registry.hpp cli/case_text.hpp \
-                                            cli/check_run.hpp cli/inputs.hpp cli/tiers.hpp \
+                                            cli/check_run.hpp cli/dtypes.hpp cli/inputs.hpp cli/tiers.hpp \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "+gtest         | ^harness/attest/gtest[.]hpp$ | gtest/"
   "+rapidcheck    | ^harness/attest/rapidcheck[.]hpp$ | rapidcheck.h \

@@ -59,7 +59,7 @@ function(attest_export export)
       $<INSTALL_INTERFACE:${ATTEST_ROOM_HEADERS}>)
   endforeach()
   install(TARGETS ${ARGN} EXPORT ${export} COMPONENT dev
-    OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest)
+    OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest COMPONENT dev)
   install(EXPORT ${export} NAMESPACE attest:: FILE ${export}-targets.cmake
     DESTINATION ${ATTEST_CMAKE_DIR} COMPONENT dev)
 endfunction()
@@ -84,7 +84,7 @@ foreach(folder properties harness src/tensors)
     FILES_MATCHING PATTERN "*.hpp" PATTERN "test_*" EXCLUDE PATTERN mutants EXCLUDE
     PATTERN harness/attest EXCLUDE)
 endforeach()
-foreach(header reference/oracle.hpp reference/gradients.hpp reports/report.hpp reports/numbers.hpp
+foreach(header reference/oracle.hpp reference/gradients.hpp
     fuzz/law_target.hpp fuzz/case_input.hpp src/kernels/kernels.hpp src/kernels/registry.hpp
     src/cli/linked_program.hpp)
   string(REGEX REPLACE "^src/" "" place ${header})
@@ -111,9 +111,8 @@ install(FILES ${made}/attestConfig.cmake ${made}/attestConfigVersion.cmake
 # Compiled for the machine that it is built on, so it is in no package.
 if(TARGET attention_bench)
   set_target_properties(attention_bench PROPERTIES INSTALL_RPATH $ORIGIN)
-  install(TARGETS attention_bench attest_bench_eigen COMPONENT bench EXCLUDE_FROM_ALL
-    RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest)
+  set(place DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest COMPONENT bench EXCLUDE_FROM_ALL)
+  install(TARGETS attention_bench attest_bench_eigen RUNTIME ${place} LIBRARY ${place})
 endif()
 
 include(package)

@@ -5,7 +5,7 @@
 #include "harness/usual_accuracy.hpp"
 #include "properties/check.hpp"
 #include "properties/diagnosis.hpp"
-#include "reports/report.hpp"
+#include "reports/render_case.hpp"
 
 namespace attest::harness {
 namespace {

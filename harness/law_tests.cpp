@@ -1,6 +1,7 @@
 #include "harness/law_tests.hpp"
 
 #include "cli/check_run.hpp"
+#include "cli/dtypes.hpp"
 #include "cli/inputs.hpp"
 #include "cli/tiers.hpp"
 
@@ -27,7 +28,7 @@ Result<cli::CheckRun> planned(const Kernel& kernel, const properties::Law& law,
   run.plan.limits = properties::limits_for(kernel, nullptr);
   run.bit_cases = tier.value().bit_cases;
   run.shrink_time = tests.shrink_seconds;
-  if (!properties::keep_dtypes(run.plan, tests.dtypes))
+  if (!cli::keep_dtypes(run.plan, tests.dtypes))
     return invalid_argument(kernel.description().name + " takes none of these types");
   return run;
 }

@@ -266,17 +266,6 @@ CaseLimits limits_for(const Kernel& kernel, const tensors::TensorLibrary* librar
   return limits;
 }
 
-bool keep_dtypes(CheckPlan& plan, std::span<const Dtype> dtypes) {
-  if (dtypes.empty()) return true;
-  const auto is_other = [&](Dtype dtype) {
-    return std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end();
-  };
-  std::erase_if(plan.limits.dtypes, is_other);
-  std::erase_if(plan.given,
-                [&](const GivenCase& given) { return is_other(given.value.problem.dtype); });
-  return !plan.limits.dtypes.empty();
-}
-
 std::uint64_t case_seed(std::uint64_t seed, const Law& law, Index number) {
   // By its name, so that a law's cases do not depend on its place in the catalogue.
   return mixed_seed(seed, fnv1a(law.name), static_cast<std::uint64_t>(number));

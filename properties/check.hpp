@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -69,10 +68,6 @@ Verdict check_case(const Kernel& kernel, const Law& law, const Case& on);
 
 /// What a kernel can be asked for.
 CaseLimits limits_for(const Kernel& kernel, const tensors::TensorLibrary* library);
-
-/// Leaves only cases whose q has one of these types; all where none is named. False: then the
-/// kernel takes none of them.
-bool keep_dtypes(CheckPlan& plan, std::span<const Dtype> dtypes);
 
 /// The seed of drawn case `number` of a law: a function of these three alone.
 std::uint64_t case_seed(std::uint64_t seed, const Law& law, Index number);

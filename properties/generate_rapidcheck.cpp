@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "properties/random_parts.hpp"
 #include "properties/shrink.hpp"
 
 namespace attest::properties {

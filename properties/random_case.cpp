@@ -4,6 +4,7 @@
 #include <array>
 
 #include "properties/random_features.hpp"
+#include "properties/random_parts.hpp"
 #include "properties/random_small.hpp"
 #include "properties/values.hpp"
 

@@ -31,12 +31,6 @@ CaseLimits all_limits();
 /// Two in five cases have no feature, whatever the limits allow.
 Case draw_case(Draw& draw, const CaseLimits& limits);
 
-/// How the work of so many keys is cut.
-Tiling draw_tiling(Draw& draw, Index seq_kv);
-
-/// The tensors of a case whose problem and tiling are set.
-void draw_values(Draw& draw, const CaseLimits& limits, Case& into);
-
 /// Classes that a case belongs to, for the distribution line: "mask causal", "empty row",
 /// "empty tile", "empty split", "seq_q = 1", "values ascending", features by their names ...
 std::vector<std::string> classes(const Case& of);

@@ -7,7 +7,7 @@
 
 #include "reports/escape.hpp"
 #include "reports/numbers.hpp"
-#include "reports/report.hpp"
+#include "reports/render_case.hpp"
 #include "reports/report_tables.hpp"
 
 namespace attest::reports {

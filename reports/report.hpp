@@ -240,7 +240,6 @@ std::string render_check_markdown(const CheckReport& report);
 std::string render_check_junit(const CheckReport& report);
 std::string render_violation_text(const Violation& violation);  ///< the two blocks of a failure
 std::string render_found_text(const CaseResult& found);         ///< the block before shrinking
-std::string render_case_text(const CaseResult& found);          ///< the same below its first line
 std::string render_shrunk_text(const Violation& violation);     ///< the block after shrinking
 std::string render_accuracy_text(const AccuracyReport& report);
 std::string render_accuracy_markdown(const AccuracyReport& report);

@@ -12,6 +12,7 @@
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/declares.hpp"
+#include "cli/dtypes.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
 #include "cli/run_output.hpp"
@@ -126,7 +127,7 @@ Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibr
     return invalid_argument("a problem has its type: it excludes --dtype");
   const auto dtypes = parse_dtypes(options.dtypes);
   if (!dtypes.ok()) return dtypes.status();
-  if (!properties::keep_dtypes(run.plan, dtypes.value()))
+  if (!keep_dtypes(run.plan, dtypes.value()))
     return invalid_argument("the kernel takes none of the types of --dtype");
   run.plan.jobs = resolve_jobs(options.jobs);
   const auto shard = parse_shard(options.shard);

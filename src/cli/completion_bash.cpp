@@ -7,7 +7,8 @@
 namespace attest::cli {
 namespace {
 
-constexpr const char* kBegin = R"(# Completion of attest for bash, made by `attest completion bash`.
+constexpr const char* kBegin =
+    R"bash(# Completion of attest for bash, made by `attest completion bash`.
 _attest() {
   local cur command= words= kernels= word
   if declare -F _get_comp_words_by_ref >/dev/null; then
@@ -24,18 +25,18 @@ _attest() {
   esac
   if [[ -z $words ]]; then
     case $command in
-)";
+)bash";
 
-constexpr const char* kEnd = R"(    esac
+constexpr const char* kEnd = R"bash(    esac
   fi
   if [[ -n $kernels && $cur != -* && $cur != */* ]]; then
-    words+=" $(attest list kernels 2>/dev/null | cut -d ' ' -f 1)" fi COMPREPLY =
-    ($(compgen - W "$words" --"$cur")) if declare - F __ltrim_colon_completions > / dev / null;
-then __ltrim_colon_completions "$cur";
-fi
+    words+=" $(attest list kernels 2>/dev/null | cut -d ' ' -f 1)"
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "$cur"; fi
 }
 complete -o default -F _attest attest
-)";
+)bash";
 
 bool takes_kernel(const CommandText& command) {
   return std::any_of(command.options.begin(), command.options.end(), [](const OptionText& option) {

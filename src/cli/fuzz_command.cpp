@@ -7,6 +7,7 @@
 #include "cli/case_text.hpp"
 #include "cli/climb_run.hpp"
 #include "cli/commands.hpp"
+#include "cli/dtypes.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
 #include "properties/shrink.hpp"

@@ -156,17 +156,6 @@ Result<std::uint64_t> parse_seed(const std::string& text) {
   return seed;
 }
 
-Result<std::vector<Dtype>> parse_dtypes(const std::vector<std::string>& names) {
-  std::vector<Dtype> dtypes;
-  for (const std::string& name : names) {
-    const auto dtype = dtype_from_string(name);
-    if (!dtype)
-      return invalid_argument("unknown type '" + name + "' (attest list dtypes shows them)");
-    dtypes.push_back(*dtype);
-  }
-  return dtypes;
-}
-
 int resolve_jobs(int jobs) {
   if (jobs > 0) return jobs;
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));

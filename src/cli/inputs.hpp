@@ -12,8 +12,7 @@
 
 namespace attest::cli {
 
-/// "builtin:NAME", "mutant:NAME", "correct:NAME", or a kernel that is linked in, by its name or as
-/// "linked" (cli/linked_program.hpp); the error lists near or all names.
+/// "builtin:NAME", "mutant:NAME" or "correct:NAME"; the error lists near or all names.
 Result<const Kernel*> find_kernel(const std::string& name);
 
 /// Whether a text matches one of these globs, with * and ?.
@@ -23,8 +22,8 @@ bool matches_any(const std::vector<std::string>& globs, std::string_view text);
 Result<std::vector<const properties::Law*>> select_laws(const std::vector<std::string>& only,
                                                         const std::vector<std::string>& skip);
 
-/// The given folders, or ATTEST_TENSORS, or what comes with attest (cli/data_folder.hpp); null
-/// when none was named and none is there.
+/// The given folders, or ATTEST_TENSORS, or the project's data/real when it is there; null when
+/// none was named and none is there.
 Result<std::unique_ptr<tensors::TensorLibrary>> open_tensors(
     const std::vector<std::string>& folders);
 
@@ -41,9 +40,6 @@ Result<std::vector<properties::GivenCase>> hard_cases(const tensors::TensorLibra
 
 /// A number, decimal or 0x..., or "random".
 Result<std::uint64_t> parse_seed(const std::string& text);
-
-/// Element types by their names.
-Result<std::vector<Dtype>> parse_dtypes(const std::vector<std::string>& names);
 
 /// The given number of jobs, or one a core.
 int resolve_jobs(int jobs);
