@@ -49,6 +49,16 @@ cmake -S "$project" -B "$work/build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_
 ninja -C "$work/build" >"$work/built" || { tail -n 40 "$work/built" >&2; fail "it does not build"; }
 ! grep -rqF "$PWD/include" "$work/build/build.ninja" || fail "headers of the source tree are used"
 
+# A mistake in a list of laws is found when the project is configured.
+mkdir "$work/misspelt"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(misspelt LANGUAGES CXX)' \
+  'find_package(attest REQUIRED)' \
+  'attest_add_kernel_test(NAME mine KERNEL builtin:textbook LAWS bound.*  bond.out)' \
+  >"$work/misspelt/CMakeLists.txt"
+! cmake -S "$work/misspelt" -B "$work/misspelt/build" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_PREFIX_PATH="$prefix" >"$work/misspelt/log" 2>&1 || fail "an unknown law was accepted"
+expect_line "$work/misspelt/log" "no law matches 'bond.out'"
+
 tests() {
   ctest --test-dir "$work/build" --output-on-failure -j2 "$@"
 }
