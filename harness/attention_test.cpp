@@ -74,7 +74,7 @@ TEST(ExpectAttention, HoldsForEveryBuiltInKernelOfFullPrecision) {
 }
 
 TEST(ExpectAttention, NamesTheElementTheMistakeAndALineThatReplays) {
-  Computed computed(wrong("causal_plus_one"), "1x1:3x4:2 f32 mask=causal:tl lse=ln");
+  Computed computed(wrong("causal_one_too_many"), "1x1:3x4:2 f32 mask=causal:tl lse=ln");
   const AttentionVerdict verdict = judge({computed.of.problem, computed.views()});
   EXPECT_FALSE(verdict.holds);
   EXPECT_EQ(verdict.out.outcome, Outcome::fail);
@@ -89,7 +89,7 @@ TEST(ExpectAttention, NamesTheElementTheMistakeAndALineThatReplays) {
 }
 
 TEST(ExpectAttention, FailsForAWrongKernelWithItsMessage) {
-  static Computed computed(wrong("causal_plus_one"), "1x1:3x4:2 f32 mask=causal:tl");
+  static Computed computed(wrong("causal_one_too_many"), "1x1:3x4:2 f32 mask=causal:tl");
   EXPECT_NONFATAL_FAILURE(EXPECT_ATTENTION(computed.of.problem, computed.views()),
                           "bound.out: fail\n  problem   1x1:3x4:2 f32 mask=causal:tl\n");
   EXPECT_FATAL_FAILURE(ASSERT_ATTENTION(computed.of.problem, computed.views()), "acts like causal");
