@@ -91,6 +91,7 @@ foreach(header reference/oracle.hpp reference/gradients.hpp
   cmake_path(GET place PARENT_PATH place)
   install(FILES ${header} DESTINATION ${ATTEST_ROOM_HEADERS}/${place} COMPONENT dev)
 endforeach()
+install(DIRECTORY examples/cmake_project DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT dev)
 # Sources that a fuzz target of another project compiles with its own flags.
 install(FILES fuzz/fuzz_laws.cpp fuzz/fuzz_merge.cpp fuzz/fuzz_backward.cpp fuzz/replay_main.cpp
   fuzz/linked_kernel.cpp.in DESTINATION ${ATTEST_SHARE_DIR}/fuzz COMPONENT dev)

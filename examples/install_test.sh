@@ -68,6 +68,9 @@ for test in mine.bound.out mine.mask.excluded_keys builtin.bound.lse Keys/Loop.G
   Mine_Bounds.bound_out mine_properties fuzz_mine_corpus; do
   expect_line "$work/right" " $test \.* +Passed"
 done
+# RC_PARAMS, which the project sets for its property, is heard.
+(cd "$work" && RC_PARAMS='seed=7 max_success=3' ./build/mine_properties) >"$work/property" 2>&1
+expect_line "$work/property" 'OK, passed 3 tests'
 # What a kernel does not declare is no pass.
 expect_line "$work/right" ' mine.gradient.dq \.*\*+Skipped'
 

@@ -87,7 +87,8 @@ std::string manual_page(const ProgramText& program) {
   for (const CommandText& command : program.commands) {
     text += fmt::format(".SS {}\n{}\n.PP\n{}.\n", roff(command.name), synopsis(command),
                         roff(command.description));
-    for (const OptionText& option : command.options) text += option_item(option);
+    for (const OptionText& option : command.options)
+      if (option.names.back() != "--help") text += option_item(option);
   }
   text += ".SH EXIT STATUS\n" + roff(program.exit_codes);
   if (!text.ends_with('\n')) text += '\n';
