@@ -1,5 +1,5 @@
 // Laws as GoogleTest tests.
-#include <algorithm>
+#include <gtest/gtest-spi.h>
 
 #include "attest/gtest.hpp"
 #include "kernels/registry.hpp"
@@ -62,6 +62,15 @@ TEST(LawTests, RefuseWrongOptions) {
   EXPECT_EQ(run_law(*kernels::find_builtin("builtin:flash_bf16out"), law, {.dtypes = {Dtype::f64}})
                 .outcome,
             LawOutcome::broken);
+}
+
+TEST(LawTests, FailAsTestsOfGoogleTest) {
+  EXPECT_NONFATAL_FAILURE(
+      LawTest(shared(mutants::find("mutant:averages_tile_outputs")->kernel.get()),
+              *properties::find_law("bound.out"), {.cases = 5, .shrink_seconds = 0})
+          .TestBody(),
+      "FAIL bound.out");
+  EXPECT_NONFATAL_FAILURE(WrongLawTests("no law is like that").TestBody(), "no law is like that");
 }
 
 TEST(LawTests, RunTheCasesThatAreAskedFor) {
