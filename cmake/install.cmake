@@ -84,7 +84,10 @@ foreach(folder properties harness src/tensors)
     FILES_MATCHING PATTERN "*.hpp" PATTERN "test_*" EXCLUDE PATTERN mutants EXCLUDE
     PATTERN harness/attest EXCLUDE)
 endforeach()
-foreach(header reference/oracle.hpp reference/gradients.hpp
+# Of the others what a user or one of these headers includes: the test install_outside_project
+# compiles them all.
+foreach(header reference/oracle.hpp reference/gradients.hpp reference/row.hpp
+    reference/visibility.hpp
     fuzz/law_target.hpp fuzz/case_input.hpp src/kernels/kernels.hpp src/kernels/registry.hpp
     src/cli/linked_program.hpp)
   string(REGEX REPLACE "^src/" "" place ${header})

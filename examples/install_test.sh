@@ -49,6 +49,12 @@ cmake -S "$project" -B "$work/build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_
 ninja -C "$work/build" >"$work/built" || { tail -n 40 "$work/built" >&2; fail "it does not build"; }
 ! grep -rqF "$PWD/include" "$work/build/build.ninja" || fail "headers of the source tree are used"
 
+# Every header that is installed finds those that it includes.
+(cd "$prefix/include" && find attest attest-harness -name '*.hpp' | sort |
+  sed 's|^attest-harness/||; s|.*|#include "&"|') >"$work/headers.cpp"
+"$cxx" -std=c++20 -fsyntax-only -I "$prefix/include" -I "$prefix/include/attest-harness" \
+  "$work/headers.cpp" || fail "a header is missing"
+
 # A mistake in a list of laws is found when the project is configured.
 mkdir "$work/misspelt"
 printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(misspelt LANGUAGES CXX)' \
