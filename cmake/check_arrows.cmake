@@ -16,7 +16,7 @@ attest/gradient_bound.hpp attest/mask.hpp attest/policy.hpp attest/problem.hpp a
 set(system "unistd.h fcntl.h sys/")
 
 set(ARROWS
-  "include/attest | ^include/attest/      | std attest/ Eigen/Core"
+  "include/attest | ^include/attest/      | std attest/ Eigen/Core !attest/gtest.hpp !attest/rapidcheck.hpp"
   "+plain-c       | ^include/attest/kernel_abi[.]h$ | stddef.h stdint.h"
   "src/vocabulary | ^src/vocabulary/      | std attest/ vocabulary/"
   "src/tensors    | ^src/tensors/         | std attest/ tensors/ nlohmann/ ${system}"
@@ -52,6 +52,15 @@ set(ARROWS
   "selftest       | ^selftest/            | std attest/ tensors/ properties/ mutants/ selftest/ \
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/generate_rapidcheck.hpp"
+  "examples       | ^examples/            | std attest/ properties/ ${tests}"
+  "harness        | ^harness/             | std attest/ properties/ reports/report.hpp reports/render_case.hpp harness/ \
+                                            kernels/registry.hpp cli/case_text.hpp \
+                                            cli/check_run.hpp cli/dtypes.hpp cli/inputs.hpp cli/tiers.hpp \
+                                            !properties/mutants/ !properties/generate_rapidcheck.hpp"
+  "+gtest         | ^harness/attest/gtest[.]hpp$ | gtest/"
+  "+rapidcheck    | ^harness/attest/rapidcheck[.]hpp$ | rapidcheck.h \
+                                            properties/generate_rapidcheck.hpp"
+  "+tests         | ^harness/[^/]*_test[.]cpp$ | mutants/ tensors/"
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
                                             attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
   "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \
@@ -184,6 +193,10 @@ if(SELF_TEST)
   expect(refused  bench/kernels_bench.cpp         "\"properties/laws.hpp\"")
   expect(refused  bench/oracle_bench.cpp          "<mpfr.h>")
   expect(refused  bench/session.cpp               "<cblas.h>")
+  expect(refused  harness/attention.cpp           "<gtest/gtest.h>")
+  expect(refused  harness/attest/gtest.hpp        "<rapidcheck.h>")
+  expect(refused  harness/law_tests.cpp           "\"cli/commands.hpp\"")
+  expect(refused  include/attest/kernel.hpp       "\"attest/gtest.hpp\"")
   expect(refused  tools/helper.cpp                "<vector>")
   expect(refused  include/attest/kernel.hpp       "<stdint.h>")
   expect(refused  src/foreign/plugin.cpp          "\"kernels/registry.hpp\"")
@@ -205,6 +218,7 @@ if(SELF_TEST)
   expect(accepted properties/mutants/merges.cpp   "\"kernels/tiled_steps.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")
+  expect(accepted harness/attest/gtest.hpp        "<gtest/gtest.h>")
   expect(accepted fuzz/fuzz_case_file.cpp         "\"cli/case_store.hpp\"")
   return()
 endif()

@@ -94,7 +94,7 @@ void redraw_tiling(Draw& draw, Case& of) {
   if (draw.chance(70)) of.tiling.tile_q = draw.one_of<Index>(tiles);
   of.tiling.splits = {};
   of.tiling.merge = {};
-  if (splits || draw.chance(25)) draw_tiling(draw, of);
+  if (splits || draw.chance(25)) draw_cuts(draw, of.problem.seq_kv, of.tiling);
 }
 
 void redraw_values(Draw& draw, Case& of) {

@@ -5,6 +5,7 @@
 
 #include "properties/case.hpp"
 #include "properties/draw.hpp"
+#include "properties/random_case.hpp"
 
 namespace attest::properties {
 
@@ -25,7 +26,13 @@ AdditiveMask draw_additive(Draw& draw, const Problem& problem);
 /// and a table that is longer than its keys need.
 KvStorage draw_pages(Draw& draw, const Problem& problem);
 
-/// KV splits and merge order.
-void draw_tiling(Draw& draw, Case& into);
+/// KV splits and merge order of a tiling of so many keys.
+void draw_cuts(Draw& draw, Index seq_kv, Tiling& tiling);
+
+/// How the work of so many keys is cut.
+Tiling draw_tiling(Draw& draw, Index seq_kv);
+
+/// The tensors of a case whose problem and tiling are set.
+void draw_values(Draw& draw, const CaseLimits& limits, Case& into);
 
 }  // namespace attest::properties

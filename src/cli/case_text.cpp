@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "cli/linked_program.hpp"
+
 namespace attest::cli {
 namespace {
 
@@ -60,9 +62,9 @@ std::string replay_command_line(const Kernel& kernel, const properties::Case& of
                                 std::string_view law, const std::filesystem::path& saved) {
   const std::string line = minimal_text(properties::to_text(of, law));
   if (line.size() > kMaxReplayLine && !saved.empty())
-    return fmt::format("attest replay {}", shell_quoted(saved.string()));
-  return fmt::format("attest replay {} {}", shell_word(kernel.description().name),
-                     shell_quoted(line));
+    return fmt::format("{} replay {}", linked_program().command, shell_quoted(saved.string()));
+  return fmt::format("{} replay {} {}", linked_program().command,
+                     shell_word(kernel.description().name), shell_quoted(line));
 }
 
 std::string problem_text(const properties::Case& of) {

@@ -28,6 +28,8 @@ enum ExitCode : int {
 /// is named.
 inline constexpr const char* kWorstFolder = "attest-worst";
 
+struct ProgramText;  // cli/program_text.hpp
+
 struct CheckOptions {
   std::string kernel;
   std::vector<std::string> problems;
@@ -39,8 +41,9 @@ struct CheckOptions {
   double shrink_time = 10;  ///< seconds; 0: no shrinking
   std::vector<std::string> only;
   std::vector<std::string> skip;
-  int jobs = 0;     ///< 0: one a core
-  std::string out;  ///< empty: attest-out/TIME
+  std::vector<std::string> dtypes;  ///< of q in generated cases; empty: all that the kernel takes
+  int jobs = 0;                     ///< 0: one a core
+  std::string out;                  ///< empty: attest-out/TIME
   std::vector<std::string> formats;
   std::vector<std::string> tensors;
   std::string worst;           ///< folder of stored worst cases; empty: kWorstFolder if it exists
@@ -215,6 +218,8 @@ int bench_command(const BenchOptions& options);
 
 /// The subcommand of the command line that fills these options.
 void add_verify(CLI::App& app, VerifyOptions& options);
+/// Prints a completion for a shell, or the manual, made from the options of the program.
+int completion_command(const std::string& form, const ProgramText& program);
 
 /// Prints one line to stderr and returns usage_error.
 int usage(const std::string& message);

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
+#include "cli/describe_app.hpp"
 #include "cli/exhaustive_command.hpp"
 #include "reference/oracle.hpp"
 #include "reports/numbers.hpp"
@@ -39,6 +40,9 @@ void add_check(CLI::App& app, CheckOptions& options) {
       ->check(CLI::NonNegativeNumber);
   check->add_option("--only", options.only, "laws to run, as globs")->delimiter(',');
   check->add_option("--skip", options.skip, "laws to leave out, as globs")->delimiter(',');
+  check
+      ->add_option("--dtype", options.dtypes, "only generated cases whose q has one of these types")
+      ->delimiter(',');
   check->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
       ->check(CLI::Range(0, 1024));
   check->add_option("--out", options.out, "folder of this run (attest-out/TIME)");
@@ -321,6 +325,11 @@ int main(int argc, char** argv) {
       ->add_option("WHAT", what,
                    "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
       ->required();
+  std::string form;
+  app.add_subcommand("completion",
+                     "completions for a shell, or the manual page, on standard output")
+      ->add_option("FORM", form, "bash, zsh, fish or man")
+      ->required();
   app.add_subcommand("doctor", "environment, versions, what this build can do");
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
     return usage("unknown command '" + std::string(argv[1]) + "' (attest --help)");
@@ -354,6 +363,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
     if (app.got_subcommand("verify")) return verify_command(verify);
+    if (app.got_subcommand("completion")) return completion_command(form, describe_app(app));
     if (app.got_subcommand("doctor")) return doctor_command();
     return list_command(what);
   };
