@@ -218,6 +218,7 @@ int bench_command(const BenchOptions& options);
 
 /// The subcommand of the command line that fills these options.
 void add_verify(CLI::App& app, VerifyOptions& options);
+
 /// Prints a completion for a shell, or the manual, made from the options of the program.
 int completion_command(const std::string& form, const ProgramText& program);
 
