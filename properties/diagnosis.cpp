@@ -15,23 +15,6 @@ namespace {
 
 /// A mistake must be told from the truth by this much, all numbers together.
 constexpr double kEnoughBits = 12;
-const Alternatives& alternatives() {
-  static const Alternatives all = [] {
-    Alternatives made;
-    append_mask_alternatives(made);
-    append_score_alternatives(made);
-    append_lse_alternatives(made);
-    append_head_alternatives(made);
-    append_storage_alternatives(made);
-    append_excluded_alternatives(made);
-    append_row_alternatives(made);
-    append_tile_alternatives(made);
-    append_weight_alternatives(made);
-    append_output_alternatives(made);
-    return made;
-  }();
-  return all;
-}
 
 struct Fitted {
   bool explains = false;
@@ -100,7 +83,7 @@ const Case& shown_case(const Runs& runs) {
 
 std::vector<Explanation> explain_forward(const Runs& runs, bool general) {
   std::vector<Explanation> found;
-  for (const Alternative& alternative : alternatives()) {
+  for (const Alternative& alternative : all_alternatives()) {
     if (alternative.general != general) continue;
     for (const Form& form : alternative.forms) {
       const Fitted fitted = fit(form.fit, runs);
@@ -114,6 +97,24 @@ std::vector<Explanation> explain_forward(const Runs& runs, bool general) {
 }
 
 }  // namespace
+
+const Alternatives& all_alternatives() {
+  static const Alternatives all = [] {
+    Alternatives made;
+    append_mask_alternatives(made);
+    append_score_alternatives(made);
+    append_lse_alternatives(made);
+    append_head_alternatives(made);
+    append_storage_alternatives(made);
+    append_excluded_alternatives(made);
+    append_row_alternatives(made);
+    append_tile_alternatives(made);
+    append_weight_alternatives(made);
+    append_output_alternatives(made);
+    return made;
+  }();
+  return all;
+}
 
 std::vector<Explanation> explain(const Kernel& kernel, const Law& law,
                                  std::span<const Case> cases) {
@@ -145,7 +146,7 @@ std::string acts_like(std::span<const Explanation> explanations) {
 
 std::vector<std::pair<std::string_view, std::string_view>> known_mistakes() {
   std::vector<std::pair<std::string_view, std::string_view>> known;
-  for (const Alternative& alternative : alternatives())
+  for (const Alternative& alternative : all_alternatives())
     known.emplace_back(alternative.name, alternative.sentence);
   for (const auto& one : known_gradient_mistakes()) known.push_back(one);
   return known;

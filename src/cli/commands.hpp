@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace attest::cli {
 
 /// Small and stable; listed in --help.
@@ -136,6 +140,12 @@ struct SelftestOptions {
   int jobs = 0;
 };
 
+struct ProbeOptions {
+  std::string kernel;
+  bool experiments = false;
+  std::string json;  ///< file for everything; empty: none
+};
+
 struct BenchOptions {
   std::string filter;  ///< of workloads; empty: all
   std::vector<std::string> kernels;
@@ -162,6 +172,8 @@ int bound_command(const BoundOptions& options);
 int world_command(const WorldOptions& options);
 int fuzz_command(const FuzzOptions& options);
 int sweep_command(const SweepOptions& options);
+int probe_command(const ProbeOptions& options);
+void add_probe(CLI::App& app, ProbeOptions& options);
 int selftest_command(const SelftestOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);
