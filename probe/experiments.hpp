@@ -24,7 +24,7 @@ void probe_empty_rows(const Subject& subject, Found& found);
 void probe_excluded_keys(const Subject& subject, Found& found);
 void probe_written_rows(const Subject& subject, Found& found);
 /// Significant bits of the sums over keys, and their tree.
-void probe_sums(const Subject& subject, Found& found);
+void probe_sums(Subject& subject, Found& found);
 /// Keys of a tile, and whether the maximum lags.
 void probe_tiles(const Subject& subject, Found& found);
 

@@ -1,6 +1,7 @@
 #include "probe/hypothesis.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -56,28 +57,37 @@ double ratio(const DiagnosedRun& run, const RowIndex& row, const RowPrediction& 
   return run.shows(row, classes) ? worst : kInfinity;
 }
 
-/// Which candidate one input leaves, and how far the next one is.
+/// What several inputs say of a candidate: its worst standing.
+using Standings = std::vector<Standing>;
+
+void add_run(const DiagnosedRun& run, const Hypotheses& hypotheses, Standings& standings) {
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    const Standing one = standing(run, hypotheses[i].fit);
+    standings[i].rows += one.rows;
+    standings[i].worst = std::max(standings[i].worst, one.worst);
+  }
+}
+
+/// Which candidate they leave, and how far the next one is.
 struct Choice {
   std::optional<std::size_t> which;
-  std::string why;  ///< none is left
+  std::string why = {};  ///< none is left
   double next = kInfinity;
-  Index rows = 0;
 };
 
-Choice choose(const DiagnosedRun& run, const Hypotheses& hypotheses) {
+Choice choose(const Standings& standings, const Hypotheses& hypotheses) {
   Choice choice;
   std::string alike;
   double nearest = kInfinity;
   std::size_t near_to = 0;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const Standing one = standing(run, hypotheses[i].fit);
+    const Standing& one = standings[i];
     if (one.rows == 0) continue;
     if (one.worst < nearest) nearest = one.worst, near_to = i;
     if (one.worst <= 1) {
       alike += (alike.empty() ? "" : " and ") + ("'" + hypotheses[i].value + "'");
       if (choice.which) choice.why = alike + " look the same here";
       choice.which = i;
-      choice.rows = one.rows;
     } else {
       choice.next = std::min(choice.next, one.worst);
       if (one.worst <= kClearMargin && choice.why.empty())
@@ -155,36 +165,36 @@ Finding cannot_tell(std::string name, const Status& status) {
 Finding decide(const Subject& subject, std::string name, const std::vector<Case>& inputs,
                const Hypotheses& hypotheses) {
   Finding finding = cannot_tell(std::move(name), "");
-  std::optional<std::size_t> which;
-  double next = kInfinity;
-  Index rows = 0;
-  for (const Case& on : inputs) {
-    finding.experiments.push_back(line_of(on));
-    const auto run = subject.run(on);
+  // Every other input repeats the one before it with other values.
+  std::array<Standings, 2> halves;
+  halves.fill(Standings(hypotheses.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    finding.experiments.push_back(line_of(inputs[i]));
+    const auto run = subject.run(inputs[i]);
     if (!run.ok()) {
       Finding stopped = cannot_tell(finding.name, run.status());
       stopped.experiments = std::move(finding.experiments);
       return stopped;
     }
-    const Choice choice = choose(*run.value(), hypotheses);
-    finding.reason = choice.why;
-    if (!choice.why.empty()) return finding;
-    if (which && *which != *choice.which) {
-      finding.reason = "one input looks like '" + hypotheses[*which].value + "', another like '" +
-                       hypotheses[*choice.which].value + "'";
-      return finding;
-    }
-    which = choice.which;
-    next = std::min(next, choice.next);
-    rows += choice.rows;
+    add_run(*run.value(), hypotheses, halves[i % 2]);
   }
-  if (!which) return finding;
-  finding.value = hypotheses[*which].value;
-  finding.words = hypotheses[*which].words;
+  const Choice first = choose(halves[0], hypotheses);
+  const Choice second = choose(halves[1], hypotheses);
+  finding.reason = first.why.empty() ? second.why : first.why;
+  if (!finding.reason.empty()) return finding;
+  if (*first.which != *second.which) {
+    finding.reason = "one input looks like '" + hypotheses[*first.which].value +
+                     "', another like '" + hypotheses[*second.which].value + "'";
+    return finding;
+  }
+  const std::size_t which = *first.which;
+  const std::string rows = std::to_string(halves[0][which].rows + halves[1][which].rows);
+  const double next = std::min(first.next, second.next);
+  finding.value = hypotheses[which].value;
+  finding.words = hypotheses[which].words;
   finding.sureness = Sureness::certain;
-  finding.reason = "fits " + std::to_string(rows) + " of " + std::to_string(rows) +
-                   " rows; every other candidate is " + (std::isinf(next) ? "" : "at least ") +
-                   in_bounds(next);
+  finding.reason = "fits " + rows + " of " + rows + " rows; every other candidate is " +
+                   (std::isinf(next) ? "" : "at least ") + in_bounds(next);
   return finding;
 }
 

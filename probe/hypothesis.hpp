@@ -51,7 +51,9 @@ struct Standing {
 };
 Standing standing(const properties::DiagnosedRun& run, const properties::Fit& fit);
 
-/// The finding `name` of one or more inputs: the only candidate that fits all of them.
+/// The finding `name`: the only candidate that fits all inputs. Inputs come in pairs that differ in
+/// their values; the first ones alone and the second ones alone must leave the same candidate.
+/// Precondition: their number is even.
 Finding decide(const Subject& subject, std::string name, const std::vector<Case>& inputs,
                const Hypotheses& hypotheses);
 /// The same, of problem lines as Subject::made reads them.

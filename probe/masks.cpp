@@ -1,4 +1,5 @@
 // Which keys a query sees: diagonals, windows, and the first tokens of a window.
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,6 +25,9 @@ Causal diagonal(const Problem& problem, Corner corner, Index shift) {
   // Shifted ones are asked of problems without lengths only.
   return {Causal::Alignment::explicit_offset, problem.seq_kv - problem.seq_q + shift};
 }
+
+/// Windows stand in the middle of the keys.
+constexpr std::array kForWindows{"1x2:6x13:8", "1x1:14x10:8"};
 
 std::string by_keys(Index shift) {
   const Index count = shift < 0 ? -shift : shift;
@@ -57,9 +61,10 @@ Hypotheses causal_hypotheses() {
   return all;
 }
 
-std::vector<std::string> shapes(const std::string& words) {
+std::vector<std::string> shapes(const std::string& words, const std::array<const char*, 2>& both = {
+                                                              "1x2:4x13:8", "1x1:13x4:8"}) {
   std::vector<std::string> lines;
-  for (const char* const shape : {"1x2:4x13:8", "1x1:13x4:8"})
+  for (const char* const shape : both)
     for (const char* const seed : {"1", "2"})
       lines.push_back(std::string(shape) + " TYPE LSE " + words + " vals=normal:" + seed);
   return lines;
@@ -127,12 +132,12 @@ void probe_window(const Subject& subject, Found& found) {
     for (Index left = -1; left <= 1; ++left)
       for (Index right = -1; right <= 1; ++right)
         both_sides.push_back(window({left, right, corner}, ""));
-  found.push_back(decide(subject, "window", shapes("align=br win=3:2"), both_sides));
+  found.push_back(decide(subject, "window", shapes("align=br win=3:2", kForWindows), both_sides));
 
   Hypotheses left_side{without_window()};
   for (Index left = -1; left <= 1; ++left) left_side.push_back(window({left, 0, {}}, ""));
-  found.push_back(
-      decide(subject, "window in a causal mask", shapes("mask=causal:br win=3:*"), left_side));
+  found.push_back(decide(subject, "window in a causal mask",
+                         shapes("mask=causal:br win=3:*", kForWindows), left_side));
 }
 
 Hypothesis first_tokens(std::string value, Index more) {
@@ -159,7 +164,7 @@ bool kept_beyond_the_right_limit(Case& of) {
 
 void probe_first_tokens(const Subject& subject, Found& found) {
   found.push_back(decide(subject, "first tokens of a window",
-                         shapes("align=br win=1:2 keep=first:2"),
+                         shapes("align=br win=1:2 keep=first:2", kForWindows),
                          {first_tokens("kept where the left limit drops them", 0),
                           first_tokens("dropped", -2),
                           first_tokens("one fewer kept", -1),

@@ -13,7 +13,7 @@ constexpr double kInputRounding = 0x1p-11;
 /// Fast approximations of exp, tanh and log err less.
 constexpr double kFastFunction = 0x1p-12;
 /// Weights of 3 significant bits, scaled to use the range of fp8: coarser than any type in use.
-constexpr WeightCast kCoarseWeights{{0x1p-3, 0x1p-14, 0x1p-18, 0x1.fep127}, 0, true};
+constexpr WeightCast kCoarseWeights{{0x1p-3, 0x1p-14, 0x1p-18, 0x1.fep127}, 0, false};
 
 std::string replaced(std::string text, const std::string& word, const std::string& by) {
   const std::size_t at = text.find(word);
@@ -40,7 +40,12 @@ DeclaredAccuracy assumed_accuracy(const Problem& problem, const Arithmetic& arit
   accuracy.log_absolute_error = kFastFunction;
   accuracy.reciprocal_relative_error = kFastFunction;
   accuracy.weight_cast = arithmetic.weights_known ? arithmetic.weights : kCoarseWeights;
-  if (accuracy.weight_cast) accuracy.weight_cast->sum_of_rounded = true;
+  if (accuracy.weight_cast && !(arithmetic.weights_known && arithmetic.sum_known)) {
+    // Under rounded sums an output is off by u sum p_j |v_j - o| <= 2 u sum p_j |v_j|, the lse by
+    // u.
+    accuracy.log_absolute_error += accuracy.weight_cast->format.unit_roundoff;
+    accuracy.weight_cast->format.unit_roundoff *= 2;
+  }
   const Format of_output = arithmetic.output.value_or(format_of(problem.out_dtype()));
   if (of_output.unit_roundoff > kF32.unit_roundoff) accuracy.output_format = of_output;
   accuracy.scope = SummaryScope::split;

@@ -14,7 +14,9 @@ namespace attest::probe {
 struct Arithmetic {
   bool weights_known = false;
   std::optional<WeightCast> weights;  ///< of what is known: none, if they are not rounded
+  bool sum_known = true;              ///< whether row_sum adds them rounded
   std::optional<Format> output;       ///< where outputs are rounded to less than their type
+  int sum_bits = 0;                   ///< of sums over keys; 0: unknown, or more than can be seen
 };
 
 /// Accuracy of a kernel of which nothing else is known: inputs may be read with 11 bits, exp and

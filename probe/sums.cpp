@@ -213,12 +213,15 @@ void probe_tree(const Subject& subject, const Bits& bits, Found& found) {
 
 }  // namespace
 
-void probe_sums(const Subject& subject, Found& found) {
+void probe_sums(Subject& subject, Found& found) {
   if (is_fp8(subject.dtype())) {
     found.push_back(cannot_tell("sums over keys", "the kernel takes no wider type than fp8"));
     return;
   }
-  if (const auto bits = probe_bits(subject, found)) probe_tree(subject, *bits, found);
+  const auto bits = probe_bits(subject, found);
+  if (!bits) return;
+  if (!bits->on_a_grid) subject.arithmetic().sum_bits = bits->count;
+  probe_tree(subject, *bits, found);
 }
 
 }  // namespace attest::probe

@@ -28,8 +28,7 @@ bool nothing(Case&) {
 }
 
 Hypothesis bias_first(bool first) {
-  return {first ? "bias before softcap" : "softcap before bias",
-          first ? "order=scale,bias,cap" : "", solves([first](Case& of) {
+  return {first ? "bias before softcap" : "softcap before bias", "", solves([first](Case& of) {
             of.problem.order.bias_before_softcap = first;
             return true;
           })};

@@ -145,18 +145,35 @@ TileFound tile_of(const Subject& subject, Index tile, Finding& finding) {
   return found;
 }
 
-/// Beyond this many log2 units no kernel is known to lag.
+/// Whether the output has fewer bits than the arithmetic.
+bool hides_last_bits(const Subject& subject) {
+  return subject.arithmetic().output || compute_dtype(subject.dtype()) != subject.dtype();
+}
+
 constexpr Index kLags = 33;
-constexpr double kLagStep = 0.5;
+/// How far the largest score rises, in log2 units: between the round numbers that kernels take.
+double rise(Index row) {
+  return 0.25 + 0.5 * static_cast<double>(row);
+}
+/// Up to this row no weight makes half of the largest power of two infinite.
+constexpr Index kStillFinite = 1;
+
+/// The largest row whose output is infinite; 0: none. Nothing where a smaller one is finite.
+std::optional<Index> last_infinite(const Outputs& got) {
+  Index last = 0;
+  for (Index row = 0; row < kLags; ++row)
+    if (!std::isfinite(got.at({0, 0, row}, 0))) last = row;
+  for (Index row = 0; row <= last && last > 0; ++row)
+    if (std::isfinite(got.at({0, 0, row}, 0)) != (row <= kStillFinite)) return std::nullopt;
+  return last;
+}
 
 /// A value near the largest number under a score above the first tile's maximum: a weight beyond 1
 /// makes it infinite.
 Result<Case> overflowing(const Subject& subject, double sign) {
   const bool wide = subject.dtype() == Dtype::f64;
   return literal(subject, "1x1:33x272:1 TYPE LSE scale=1",
-                 {[](Index, Index, Index row, Index) {
-                    return static_cast<double>(row) * kLagStep * std::numbers::ln2;
-                  },
+                 {[](Index, Index, Index row, Index) { return rise(row) * std::numbers::ln2; },
                   [](Index, Index, Index key, Index) { return key == kKeys - 1 ? 1.0 : 0.0; },
                   [=](Index, Index, Index key, Index) {
                     return key == kKeys - 1 ? sign * std::ldexp(1.0, wide ? 1023 : 127) : 0.0;
@@ -165,31 +182,30 @@ Result<Case> overflowing(const Subject& subject, double sign) {
 
 void probe_lag(const Subject& subject, Found& found) {
   Finding finding = cannot_tell("lag of the maximum", "");
-  if (subject.dtype() == Dtype::f16 || is_fp8(subject.dtype())) {
+  const bool wide = subject.dtype() == Dtype::f64;
+  if (subject.dtype() == Dtype::f16 || is_fp8(subject.dtype()))
     finding.reason = "the type of v has no number that would overflow";
-    found.push_back(std::move(finding));
-    return;
-  }
+  else if (subject.arithmetic().sum_bits != (wide ? 53 : 24))
+    finding.reason = "sums over keys may have a larger range than v";
+  if (!finding.reason.empty()) return found.push_back(std::move(finding));
   std::optional<Index> last;
   for (const double sign : {1.0, -1.0}) {
     const auto made = overflowing(subject, sign);
     const Outputs got = made.ok() ? subject.outputs(made.value()) : Outputs{made.status()};
     if (!got.status.ok()) return found.push_back(cannot_tell(finding.name, got.status));
     finding.experiments.push_back(line_of(made.value()));
-    Index infinite = 0;
-    for (Index row = 0; row < kLags; ++row)
-      if (!std::isfinite(got.at({0, 0, row}, 0))) infinite = row;
-    if (last && *last != infinite) finding.reason = "the two signs differ";
-    last = infinite;
+    const auto of_sign = last_infinite(got);
+    if (!of_sign || *of_sign + 1 == kLags || (last && *last != *of_sign)) {
+      finding.reason = "outputs near the largest number are infinite beside any maximum";
+      return found.push_back(std::move(finding));
+    }
+    last = of_sign;
   }
-  if (*last + 1 == kLags) finding.reason = "outputs near the largest number are infinite";
-  if (finding.reason.empty()) {
-    finding.sureness = Sureness::likely;
-    const double lag = static_cast<double>(*last) * kLagStep;
-    finding.value = *last == 0 ? "none: it rises at once, or is known beforehand"
-                               : "up to about " + number_text(lag, Dtype::f32) + " log2 units";
-    finding.reason = "a weight above 1 would make a value near the largest number infinite";
-  }
+  finding.sureness = Sureness::likely;
+  finding.value = *last == 0 ? "none above 1: it rises at once, or is known beforehand"
+                             : "between " + number_text(rise(*last), Dtype::f32) + " and " +
+                                   number_text(rise(*last + 1), Dtype::f32) + " log2 units";
+  finding.reason = "a weight above 1 would make a value near the largest number infinite";
   found.push_back(std::move(finding));
 }
 
@@ -204,6 +220,8 @@ void probe_tiles(const Subject& subject, Found& found) {
   const TileFound one = tile_of(subject, 16, finding);
   const TileFound other = one.why.empty() ? tile_of(subject, 24, finding) : one;
   finding.reason = one.why.empty() ? other.why : one.why;
+  if (finding.reason.empty() && one.keys == 0 && hides_last_bits(subject))
+    finding.reason = "no last bit changes, but outputs are rounded, which may hide it";
   if (finding.reason.empty()) {
     finding.sureness = Sureness::likely;
     const auto said = [](const TileFound& tile) {

@@ -146,7 +146,7 @@ std::vector<TwoScores> scores(std::uint64_t seed) {
   SplitMix64 random(seed);
   std::vector<TwoScores> all;
   for (Index row = 0; row < kRows; ++row) {
-    const int exponent = static_cast<int>(random.below(9)) - 2;
+    const int exponent = static_cast<int>(random.below(10)) - 3;
     const double apart = static_cast<double>(1 + random.below(24));
     const double first = 128 + static_cast<double>(random.below(100));
     all.push_back({-std::ldexp(first, -7 - exponent), -std::ldexp(first + apart, -7 - exponent)});
@@ -251,8 +251,12 @@ Finding weights_before_v(Subject& subject) {
   finding.sureness = Sureness::certain;
   finding.reason = "differences of two weights, 80 rows; every other rounding is refused";
   subject.arithmetic().weights_known = true;
+  subject.arithmetic().sum_known =
+      all_same(fitting, [](const auto& one) { return one.sum_of_rounded; });
   if (rounding.format)
-    subject.arithmetic().weights = WeightCast{bounding(rounding), rounding.offset_log2, true};
+    subject.arithmetic().weights =
+        WeightCast{bounding(rounding), rounding.offset_log2,
+                   subject.arithmetic().sum_known && fitting.front().sum_of_rounded};
   return finding;
 }
 
