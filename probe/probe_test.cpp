@@ -296,7 +296,7 @@ TEST(Probe, NamesOrdersOfSums) {
   EXPECT_EQ(told(SumsInOrder(from_the_last), "order of the sums"),
             "one key after the other, last to first");
   EXPECT_EQ(told(SumsInOrder(in_four_lanes), "order of the sums"),
-            "4 lanes of every 4th key, added by halves");
+            "4 lanes of keys 4 apart, added by halves");
   EXPECT_EQ(told(SumsInOrder(in_double), "sums over keys"), "53 bits (f64)");
 }
 

@@ -63,7 +63,7 @@ void add_tiles(std::vector<Shape>& shapes, Index n, Index width) {
 
 void add_lanes(std::vector<Shape>& shapes, Index n, Index width) {
   const std::string lanes =
-      std::to_string(width) + " lanes of every " + std::to_string(width) + "th key, ";
+      std::to_string(width) + " lanes of keys " + std::to_string(width) + " apart, ";
   const auto of_lanes = [&](auto&& outer) {
     return made_of(n, [&](Index left, Index right) {
       if (left % width == right % width) return std::max(left, right) / width + 1;

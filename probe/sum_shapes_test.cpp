@@ -25,7 +25,7 @@ TEST(SumShapes, NamesTreesWrittenByHand) {
             "one key after the other, first to last");
   // ((0 2) (1 3)), the same as two lanes added in pairs.
   EXPECT_EQ(name_of_shape(made(4, [](Index a, Index b) { return a % 2 == b % 2 ? 2 : 4; })),
-            "2 lanes of every 2th key, added one after the other");
+            "2 lanes of keys 2 apart, added one after the other");
   EXPECT_EQ(name_of_shape(made(4, [](Index, Index) { return 4; })), "all keys at once");
 }
 

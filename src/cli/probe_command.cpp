@@ -82,10 +82,10 @@ int probe_command(const ProbeOptions& options) {
   const Result<const Kernel*> kernel = find_kernel(options.kernel);
   if (!kernel.ok()) return usage(kernel.status().message());
   const Findings all = probe::probe_kernel(*kernel.value());
-  print_text(all, options.experiments);
   if (!options.json.empty())
     if (const Status status = write_file(options.json, json_of(all).dump(1) + "\n"); !status.ok())
       return usage(status.message());
+  print_text(all, options.experiments);
   const bool any = std::any_of(all.findings.begin(), all.findings.end(), [](const Finding& one) {
     return one.sureness != Sureness::cannot_tell;
   });
