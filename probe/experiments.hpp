@@ -13,7 +13,8 @@ using Found = std::vector<Finding>;
 /// How outputs and weights are rounded. What it finds is assumed by the experiments after it.
 void probe_arithmetic(Subject& subject, Found& found);
 
-void probe_lse(const Subject& subject, Found& found);
+/// The experiments after it read the lse as this one found it.
+void probe_lse(Subject& subject, Found& found);
 void probe_scale(const Subject& subject, Found& found);
 void probe_head_map(const Subject& subject, Found& found);
 void probe_masks(const Subject& subject, Found& found);

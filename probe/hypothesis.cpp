@@ -43,9 +43,21 @@ double ratio_of_number(const Expected& expected, double got) {
   return expected.bound > 0 ? distance / expected.bound : kInfinity;
 }
 
-double ratio(const DiagnosedRun& run, const RowIndex& row, const RowPrediction& expected) {
+/// The number that is to be expected of a kernel that writes another lse than it was asked for.
+/// What has no error of its own (infinities, what rows without keys get) is as it is.
+void read_as(const LseReading& reading, Expected& lse) {
+  if (lse.kind != Expected::Kind::number || lse.bound == 0 || std::isinf(lse.value.high)) return;
+  if (!reading.usable) lse.kind = Expected::Kind::anything;
+  if (reading.unit == 1) return;
+  lse.bound = (lse.bound + lse.value.radius + std::abs(lse.value.high) * 0x1p-40) / reading.unit;
+  lse.value = {lse.value.high / reading.unit, 0, 0};
+}
+
+double ratio(const DiagnosedRun& run, const RowIndex& row, const RowPrediction& expected,
+             const LseReading& reading) {
   double worst = 0;
   RowPrediction classes = expected;
+  if (classes.lse) read_as(reading, *classes.lse);
   const auto take = [&](Expected& one, double got) {
     if (one.kind != Expected::Kind::number) return;
     worst = std::max(worst, ratio_of_number(one, got));
@@ -60,9 +72,10 @@ double ratio(const DiagnosedRun& run, const RowIndex& row, const RowPrediction& 
 /// What several inputs say of a candidate: its worst standing.
 using Standings = std::vector<Standing>;
 
-void add_run(const DiagnosedRun& run, const Hypotheses& hypotheses, Standings& standings) {
+void add_run(const DiagnosedRun& run, const Hypotheses& hypotheses, const LseReading& reading,
+             Standings& standings) {
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const Standing one = standing(run, hypotheses[i].fit);
+    const Standing one = standing(run, hypotheses[i].fit, reading);
     standings[i].rows += one.rows;
     standings[i].worst = std::max(standings[i].worst, one.worst);
   }
@@ -139,7 +152,7 @@ properties::Fit changed_rows(properties::Fit fit, ChangeRow change) {
   };
 }
 
-Standing standing(const DiagnosedRun& run, const properties::Fit& fit) {
+Standing standing(const DiagnosedRun& run, const properties::Fit& fit, const LseReading& reading) {
   Standing found;
   const properties::Predictor predict = fit(run);
   if (!predict) return found;
@@ -147,7 +160,7 @@ Standing standing(const DiagnosedRun& run, const properties::Fit& fit) {
     const auto expected = predict(row);
     if (!expected) continue;
     ++found.rows;
-    found.worst = std::max(found.worst, ratio(run, row, *expected));
+    found.worst = std::max(found.worst, ratio(run, row, *expected, reading));
   }
   return found;
 }
@@ -176,7 +189,7 @@ Finding decide(const Subject& subject, std::string name, const std::vector<Case>
       stopped.experiments = std::move(finding.experiments);
       return stopped;
     }
-    add_run(*run.value(), hypotheses, halves[i % 2]);
+    add_run(*run.value(), hypotheses, subject.lse_reading(), halves[i % 2]);
   }
   const Choice first = choose(halves[0], hypotheses);
   const Choice second = choose(halves[1], hypotheses);
@@ -218,16 +231,27 @@ std::vector<Finding> in_one(const std::vector<std::string>& ways, std::vector<Fi
     of_told.push_back(ways[i]);
   }
   if (told.empty()) return {parts.front()};
-  bool same = true;
-  for (const Finding& one : told) same = same && one.value == told.front().value;
-  if (same && (told.front().sureness != Sureness::cannot_tell || told.size() == 1)) {
-    for (std::size_t i = 1; i < told.size(); ++i)
-      told.front().experiments.insert(told.front().experiments.end(), told[i].experiments.begin(),
-                                      told[i].experiments.end());
-    return {told.front()};
+  std::vector<Finding> found;
+  const auto decided = [](const Finding& one) { return one.sureness != Sureness::cannot_tell; };
+  const auto first = std::find_if(told.begin(), told.end(), decided);
+  const bool same =
+      first != told.end() && std::all_of(told.begin(), told.end(), [&](const Finding& one) {
+        return !decided(one) || one.value == first->value;
+      });
+  if (told.size() == 1) return told;
+  if (same) {
+    found.push_back(*first);
+    for (const Finding& one : told)
+      if (decided(one) && &one != &*first)
+        found.front().experiments.insert(found.front().experiments.end(), one.experiments.begin(),
+                                         one.experiments.end());
   }
-  for (std::size_t i = 0; i < told.size(); ++i) told[i].name += ", " + of_told[i];
-  return told;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (same && decided(told[i])) continue;
+    found.push_back(told[i]);
+    found.back().name += ", " + of_told[i];
+  }
+  return found;
 }
 
 }  // namespace attest::probe

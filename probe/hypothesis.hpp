@@ -49,7 +49,8 @@ struct Standing {
   Index rows = 0;    ///< about which it says something
   double worst = 0;  ///< largest error / bound; infinite where a class differs
 };
-Standing standing(const properties::DiagnosedRun& run, const properties::Fit& fit);
+Standing standing(const properties::DiagnosedRun& run, const properties::Fit& fit,
+                  const LseReading& reading);
 
 /// The finding `name`: the only candidate that fits all inputs. Inputs come in pairs that differ in
 /// their values; the first ones alone and the second ones alone must leave the same candidate.
@@ -60,7 +61,8 @@ Finding decide(const Subject& subject, std::string name, const std::vector<Case>
 Finding decide(const Subject& subject, std::string name, const std::vector<std::string>& lines,
                const Hypotheses& hypotheses);
 
-/// What was found in several ways, as one finding where it is the same: `ways` names them.
+/// What was found in several ways: one finding where those that tell something agree, and one for
+/// each of the others, with the name of its way.
 std::vector<Finding> in_one(const std::vector<std::string>& ways, std::vector<Finding> parts);
 
 Finding cannot_tell(std::string name, std::string reason);

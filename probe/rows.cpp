@@ -178,22 +178,33 @@ std::string said(const Unwritten& found) {
 
 }  // namespace
 
-void probe_lse(const Subject& subject, Found& found) {
+void probe_lse(Subject& subject, Found& found) {
   if (!subject.has_lse()) {
     found.push_back(cannot_tell("lse base", Status{StatusCode::unsupported, "there is no lse"}));
     return;
   }
-  found.push_back(decide(subject, "lse base",
-                         std::vector<std::string>{"1x2:5x9:8 TYPE LSE vals=normal:1",
-                                                  "1x1:4x23:8 TYPE LSE vals=normal:2"},
-                         lse_hypotheses()));
+  const Finding base = decide(subject, "lse base",
+                              std::vector<std::string>{"1x2:5x9:8 TYPE LSE vals=normal:1",
+                                                       "1x1:4x23:8 TYPE LSE vals=normal:2"},
+                              lse_hypotheses());
+  found.push_back(base);
+  const bool two_asked = subject.lse_words().find("log2") != std::string::npos;
+  const double two = std::numbers::ln2;
+  if (base.value == "2")
+    subject.lse_reading().unit = two_asked ? 1 : two;
+  else if (base.value == "e")
+    subject.lse_reading().unit = two_asked ? 1 / two : 1;
+  else
+    subject.lse_reading().usable = false;
   if (subject.lse_words() != "lse=ln") return;
-  Finding two = decide(subject, "lse base, 2 asked",
-                       std::vector<std::string>{"1x2:5x9:8 TYPE lse=log2 vals=normal:1",
-                                                "1x1:4x23:8 TYPE lse=log2 vals=normal:2"},
-                       lse_hypotheses());
-  two.words.clear();
-  if (!two.not_declared) found.push_back(std::move(two));
+  const LseReading reading = std::exchange(subject.lse_reading(), {});
+  Finding of_two = decide(subject, "lse base, 2 asked",
+                          std::vector<std::string>{"1x2:5x9:8 TYPE lse=log2 vals=normal:1",
+                                                   "1x1:4x23:8 TYPE lse=log2 vals=normal:2"},
+                          lse_hypotheses());
+  subject.lse_reading() = reading;
+  of_two.words.clear();
+  if (!of_two.not_declared) found.push_back(std::move(of_two));
 }
 
 void probe_empty_rows(const Subject& subject, Found& found) {

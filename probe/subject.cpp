@@ -82,8 +82,8 @@ Subject::Subject(const Kernel& kernel) : kernel_(kernel) {
 Result<Case> Subject::made(const std::string& line) const {
   ProblemText text;
   TextError error;
-  const std::string whole =
-      replaced(replaced(line, "TYPE", std::string(to_string(dtype_))), "LSE", lse_words_);
+  const std::string whole = replaced(replaced(line, "TYPE", std::string(to_string(dtype_))), " LSE",
+                                     lse_words_.empty() ? "" : " " + lse_words_);
   if (!parse_problem_text(whole, text, error))
     return Status{StatusCode::invalid_argument, error.message + " in " + whole};
   return properties::make_case(text, nullptr);

@@ -43,6 +43,12 @@ class Undeclared : public Kernel {
 using properties::Case;
 using Run = std::unique_ptr<properties::DiagnosedRun>;
 
+/// What a kernel writes as its lse, beside what it was asked for.
+struct LseReading {
+  bool usable = true;
+  double unit = 1;  ///< the lse that was asked for, over the one that is written
+};
+
 class Subject {
  public:
   explicit Subject(const Kernel& kernel);
@@ -50,6 +56,8 @@ class Subject {
   const Undeclared& kernel() const { return kernel_; }
   Arithmetic& arithmetic() { return kernel_.arithmetic; }
   const Arithmetic& arithmetic() const { return kernel_.arithmetic; }
+  LseReading& lse_reading() { return lse_reading_; }
+  const LseReading& lse_reading() const { return lse_reading_; }
   Dtype dtype() const { return dtype_; }
   /// Words that ask for the lse that the kernel is able to write: "lse=ln", or none.
   const std::string& lse_words() const { return lse_words_; }
@@ -67,6 +75,7 @@ class Subject {
   Undeclared kernel_;
   Dtype dtype_ = Dtype::f32;
   std::string lse_words_;
+  LseReading lse_reading_;
   Status status_;
 };
 
