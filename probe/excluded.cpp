@@ -22,6 +22,7 @@ struct Way {
   const char* name;
   const char* line;
   std::vector<Index> keys;
+  Index seen = 0;  ///< a key that all of these rows see
   Index batch = 0;
   Index rows = 0;  ///< the first ones
 };
@@ -31,14 +32,16 @@ const std::vector<Way>& ways() {
       {"by bits",
        "1x1:3x6:4/3 TYPE LSE scale=0.5 mask=bits:110100/110001/010100 vals=normal:1",
        {2, 4},
+       1,
        0,
        3},
       {"by a causal mask",
        "1x1:6x6:4/3 TYPE LSE scale=0.5 mask=causal:tl vals=normal:1",
        {4, 5},
        0,
+       0,
        3},
-      {"by key lengths", "2x1:3x{6,4}:4/3 TYPE LSE scale=0.5 vals=normal:1", {4, 5}, 1, 3}};
+      {"by key lengths", "2x1:3x{6,4}:4/3 TYPE LSE scale=0.5 vals=normal:1", {4, 5}, 0, 1, 3}};
   return all;
 }
 
@@ -56,6 +59,20 @@ Outputs with_excluded(const Subject& subject, const Case& on, const Way& way, Wh
   fill(inputs.k, where == Where::k ? number : 0.5);
   fill(inputs.v, where == Where::v ? number : 0.5);
   return properties::run_kernel(subject.kernel(), on, inputs);
+}
+
+/// The same with another value of a key that the rows do see.
+Outputs with_other_value(const Subject& subject, Case on, const Way& way) {
+  for (Index c = 0; c < on.v.extents()[3]; ++c)
+    on.v.set(way.batch, 0, way.seen, c, on.v.get(way.batch, 0, way.seen, c) + 2);
+  return with_excluded(subject, on, way, Where::v, 0.5);
+}
+
+bool all_finite(const Way& way, const Outputs& outputs) {
+  for (Index query = 0; query < way.rows; ++query)
+    for (Index c = 0; c < outputs.out.extents()[3]; ++c)
+      if (!std::isfinite(outputs.at({way.batch, 0, query}, c))) return false;
+  return true;
 }
 
 /// The same number of the same sign, or NaN both.
@@ -94,13 +111,18 @@ Finding leak(const Subject& subject, const Way& way, Where where, const std::str
   const Outputs other = with(-2);
   const Outputs nan = with(kNan);
   const Outputs infinite = with(kInfinity);
+  const Outputs seen = with_other_value(subject, on, way);
   Finding finding = cannot_tell(name, "");
-  for (const Outputs* one : {&base, &again, &other, &nan, &infinite})
+  for (const Outputs* one : {&base, &again, &other, &nan, &infinite, &seen})
     if (!one->status.ok()) finding = cannot_tell(name, one->status);
   finding.experiments = {line_with_nan(on, way, where)};
   if (!finding.reason.empty()) return finding;
   if (!same_rows(way, base, again)) {
     finding.reason = "two runs of one input differ";
+    return finding;
+  }
+  if (!all_finite(way, base) || same_rows(way, base, seen)) {
+    finding.reason = "outputs beside finite numbers do not depend on keys that are seen";
     return finding;
   }
   if (!same_rows(way, base, other)) {

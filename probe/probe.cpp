@@ -38,8 +38,8 @@ std::string suggested(const Subject& subject, const Found& found) {
 
 }  // namespace
 
-Findings probe_kernel(const Kernel& kernel) {
-  Subject subject(kernel);
+Findings probe_kernel(const Kernel& kernel, std::optional<Dtype> dtype) {
+  Subject subject(kernel, dtype);
   Findings all{kernel.description().name, {}, ""};
   if (!subject.status().ok()) {
     all.findings.push_back(cannot_tell("a call at all", subject.status()));

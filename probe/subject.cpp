@@ -66,10 +66,11 @@ Status Undeclared::forward(const Problem& problem, const Tiling& tiling,
   }
 }
 
-Subject::Subject(const Kernel& kernel) : kernel_(kernel) {
+Subject::Subject(const Kernel& kernel, std::optional<Dtype> dtype) : kernel_(kernel) {
   const std::vector<Dtype>& dtypes = kernel.description().capabilities.dtypes;
-  for (const Dtype dtype : {Dtype::e4m3, Dtype::f16, Dtype::bf16, Dtype::f64, Dtype::f32})
-    if (std::find(dtypes.begin(), dtypes.end(), dtype) != dtypes.end()) dtype_ = dtype;
+  for (const Dtype usual : {Dtype::e4m3, Dtype::f16, Dtype::bf16, Dtype::f64, Dtype::f32})
+    if (std::find(dtypes.begin(), dtypes.end(), usual) != dtypes.end()) dtype_ = usual;
+  if (dtype) dtype_ = *dtype;
   for (const char* const words :
        {"lse=ln", "lse=log2", "lse=ln empty=zero:inf", "lse=log2 empty=zero:inf", ""}) {
     lse_words_ = words;

@@ -51,7 +51,7 @@ struct LseReading {
 
 class Subject {
  public:
-  explicit Subject(const Kernel& kernel);
+  Subject(const Kernel& kernel, std::optional<Dtype> dtype);
 
   const Undeclared& kernel() const { return kernel_; }
   Arithmetic& arithmetic() { return kernel_.arithmetic; }

@@ -142,6 +142,7 @@ struct SelftestOptions {
 
 struct ProbeOptions {
   std::string kernel;
+  std::string dtype;  ///< empty: f32 where the kernel takes it
   bool experiments = false;
   std::string json;  ///< file for everything; empty: none
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/commands.hpp"
@@ -81,7 +82,9 @@ nlohmann::ordered_json json_of(const Findings& all) {
 int probe_command(const ProbeOptions& options) {
   const Result<const Kernel*> kernel = find_kernel(options.kernel);
   if (!kernel.ok()) return usage(kernel.status().message());
-  const Findings all = probe::probe_kernel(*kernel.value());
+  const std::optional<Dtype> dtype = dtype_from_string(options.dtype);
+  if (!options.dtype.empty() && !dtype) return usage("unknown dtype '" + options.dtype + "'");
+  const Findings all = probe::probe_kernel(*kernel.value(), dtype);
   if (!options.json.empty())
     if (const Status status = write_file(options.json, json_of(all).dump(1) + "\n"); !status.ok())
       return usage(status.message());

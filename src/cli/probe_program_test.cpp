@@ -61,6 +61,7 @@ TEST_F(ProbeProgram, ExperimentsReplayWhatTheySay) {
 TEST_F(ProbeProgram, RefusesWhatItCannotUse) {
   expect_refused({"probe"}, {"KERNEL"});
   expect_refused({"probe", "builtin:nothing"}, {"builtin:nothing"});
+  expect_refused({"probe", kTopLeft, "--dtype", "f33"}, {"f33"});
   expect_refused({"probe", kTopLeft, "--json", "no/such/folder/x.json"}, {"no/such/folder"});
 }
 
