@@ -29,7 +29,7 @@ set(ARROWS
   "+processes     | ^src/foreign/(child_process|fault_report|spawn)[.]cpp$ | poll.h signal.h spawn.h \
                                             ucontext.h"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
-                                            mutants/ selftest/ foreign/ \
+                                            mutants/ probe/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"
@@ -49,6 +49,9 @@ set(ARROWS
   "+tests         | ^properties/[^/]*_test[.]cpp$ | kernels/registry.hpp mutants/ \
                                             properties/mutants/ properties/generate_rapidcheck.hpp"
   "+tests         | (_test[.]cpp|/test_[^/]*[.]hpp)$ | ${tests}"
+  "probe          | ^probe/               | std attest/ tensors/ properties/ probe/ reference/oracle.hpp \
+                                            !properties/mutants/ !properties/generate_rapidcheck.hpp"
+  "+tests         | ^probe/([^/]*_test[.]cpp|test_[^/]*[.]hpp)$ | kernels/kernels.hpp kernels/registry.hpp mutants/"
   "selftest       | ^selftest/            | std attest/ tensors/ properties/ mutants/ selftest/ \
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/generate_rapidcheck.hpp"

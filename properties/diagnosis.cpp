@@ -16,23 +16,6 @@
 namespace attest::properties {
 namespace {
 
-const Alternatives& alternatives() {
-  static const Alternatives all = [] {
-    Alternatives made;
-    append_mask_alternatives(made);
-    append_score_alternatives(made);
-    append_lse_alternatives(made);
-    append_head_alternatives(made);
-    append_storage_alternatives(made);
-    append_excluded_alternatives(made);
-    append_row_alternatives(made);
-    append_tile_alternatives(made);
-    append_weight_alternatives(made);
-    append_output_alternatives(made);
-    return made;
-  }();
-  return all;
-}
 
 /// One form of a mistake that is not ruled out yet.
 struct Candidate {
@@ -69,7 +52,7 @@ bool explains_run(const DiagnosedRun& run, Candidate& candidate, Silence silence
 
 Candidates explaining(const Runs& runs, bool general) {
   Candidates candidates;
-  for (const Alternative& alternative : alternatives()) {
+  for (const Alternative& alternative : all_alternatives()) {
     if (alternative.general != general) continue;
     for (const Form& form : alternative.forms) {
       Candidate candidate{&alternative, &form};
@@ -182,6 +165,24 @@ std::vector<Explanation> explain_forward(const Kernel& kernel, const Runs& runs,
 
 }  // namespace
 
+const Alternatives& all_alternatives() {
+  static const Alternatives all = [] {
+    Alternatives made;
+    append_mask_alternatives(made);
+    append_score_alternatives(made);
+    append_lse_alternatives(made);
+    append_head_alternatives(made);
+    append_storage_alternatives(made);
+    append_excluded_alternatives(made);
+    append_row_alternatives(made);
+    append_tile_alternatives(made);
+    append_weight_alternatives(made);
+    append_output_alternatives(made);
+    return made;
+  }();
+  return all;
+}
+
 std::vector<Explanation> explain(const Kernel& kernel, const Law& law,
                                  std::span<const Case> cases) {
   const Evidence evidence(kernel, law, cases);
@@ -212,7 +213,7 @@ std::string acts_like(std::span<const Explanation> explanations) {
 
 std::vector<std::pair<std::string_view, std::string_view>> known_mistakes() {
   std::vector<std::pair<std::string_view, std::string_view>> known;
-  for (const Alternative& alternative : alternatives())
+  for (const Alternative& alternative : all_alternatives())
     known.emplace_back(alternative.name, alternative.sentence);
   for (const auto& one : known_gradient_mistakes()) known.push_back(one);
   return known;

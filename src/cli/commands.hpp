@@ -158,6 +158,13 @@ struct SelftestOptions {
   int jobs = 0;
 };
 
+struct ProbeOptions {
+  std::string kernel;
+  std::string dtype;  ///< empty: f32 where the kernel takes it
+  bool experiments = false;
+  std::string json;  ///< file for everything; empty: none
+};
+
 struct BenchOptions {
   std::string filter;  ///< of workloads; empty: all
   std::vector<std::string> kernels;
@@ -212,6 +219,8 @@ int world_command(const WorldOptions& options);
 int verify_command(const VerifyOptions& options);
 int fuzz_command(const FuzzOptions& options);
 int sweep_command(const SweepOptions& options);
+int probe_command(const ProbeOptions& options);
+void add_probe(CLI::App& app, ProbeOptions& options);
 int selftest_command(const SelftestOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);

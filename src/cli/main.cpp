@@ -298,6 +298,7 @@ int main(int argc, char** argv) {
   FuzzOptions fuzz;
   SweepOptions sweep;
   SelftestOptions selftest;
+  ProbeOptions probe;
   BenchOptions bench;
   ExhaustiveOptions exhaustive;
   VerifyOptions verify;
@@ -321,6 +322,7 @@ int main(int argc, char** argv) {
   WorkerOptions worker;
   add_worker(app, worker);
   add_verify(app, verify);
+  add_probe(app, probe);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
                    "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
@@ -359,6 +361,7 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("world")) return world_command(world);
     if (app.got_subcommand("fuzz")) return fuzz_command(fuzz);
     if (app.got_subcommand("sweep")) return sweep_command(sweep);
+    if (app.got_subcommand("probe")) return probe_command(probe);
     if (app.got_subcommand("selftest")) return selftest_command(selftest);
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
