@@ -9,8 +9,8 @@
 //   mha:flag        the same with unidirectional=1 for every causal mask, whatever corner the
 //                   problem names: shows which corner the operator means
 //   attention       Attention of ONNX (opset 24): ragged keys as nonpad_kv_seqlen, other masks as a
-//                   boolean attn_mask (with a bias as a float one), a causal mask at the top left by
-//                   is_causal=1
+//                   boolean attn_mask (with a bias as a float one), a causal mask at the top left of
+//                   keys that are not ragged by is_causal=1
 //   attention:flag  the same with is_causal=1 for every causal mask
 //
 // The package onnxruntime-node is looked for where `./run bench` and `./run foreign` put it, then
@@ -146,7 +146,7 @@ function onnxAttention(problem, tensors) {
   const { batch, seq_q: queries, seq_kv: keys } = problem;
   const type = onnxTypes[problem.dtype_q];
   const topLeft = problem.diagonal.every((offset) => offset === 0);
-  const causal = isOnlyCausal(problem) && (flag === "flag" || topLeft);
+  const causal = isOnlyCausal(problem) && (flag === "flag" || (topLeft && !isRagged(problem)));
   const rest = causal ? { ...problem, mask: [] } : problem;
   if (addsScores(problem, tensors) && type !== "float32") throw new Unsupported("attn_mask has the type of q; the problem adds numbers of f32");
   let mask = null;
@@ -207,7 +207,7 @@ async function forward({ problem, tensors }) {
   store(new type(out.data.buffer, out.data.byteOffset, out.data.length), tensors.out, problem.query_lengths, isMha);
 }
 
-const shared = ["causal", "window", "key_lengths", "mask_bits", "additive_mask", "bias", "strides"];
+const shared = ["causal", "window", "key_lengths", "query_lengths", "mask_bits", "additive_mask", "bias", "strides"];
 const arithmetic = { rounding: "nearest" };
 const kernels = {
   mha: {

@@ -193,3 +193,53 @@ def multiplies(dtype, device):
         return True
     except RuntimeError:
         return False
+
+
+def as_torch(array, dtype):
+    """A numpy view as a tensor of PyTorch in the same memory; numpy has no bf16, only its bits."""
+    if dtype == "bf16":
+        return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def forward_of(run, device):
+    def forward(problem, arrays):
+        if problem["seq_kv"] == 0:
+            raise attest_pipe.Unsupported("softmax over no keys")
+        if problem.get("dtype_bias", problem["dtype_compute"]) != problem["dtype_compute"]:
+            raise attest_pipe.Unsupported("a bias of another type than the scores")
+        types = {"q": "dtype_q", "k": "dtype_k", "v": "dtype_v", "out": "dtype_out"}
+        tensors = {name: as_torch(array, problem.get(types.get(name), "f64")) for name, array in arrays.items()}
+        queries, keys = problem["query_lengths"], problem["key_lengths"]
+        with torch.no_grad():
+            out, lse = run(
+                problem, tensors,
+                padded(tensors["q"], queries).to(device),
+                padded(tensors["k"], keys).to(device),
+                padded(tensors["v"], keys).to(device))
+        for name, result in (("out", out), ("lse", lse)):
+            if name not in tensors:
+                continue
+            for member, length in enumerate(queries):
+                tensors[name][member, :, :length] = result[member, :, :length].to(tensors[name])
+    return forward
+
+
+def main():
+    form = sys.argv[1] if len(sys.argv) > 1 else ""
+    device = sys.argv[2] if len(sys.argv) > 2 else "cpu"
+    run = attention(form)
+    torch.set_num_threads(1)
+    description = {
+        "name": f"pytorch-{form}" + ("" if device == "cpu" else f":{device}"),
+        "version": torch.__version__,
+        "summary": f"{form} of PyTorch {torch.__version__} on {device}.",
+        "dtypes": [name for name, dtype in DTYPES.items() if multiplies(dtype, device)],
+        "features": run.features + ["query_lengths", "strides"],
+        "accuracy": {"rounding": "nearest"},
+    }
+    attest_pipe.serve(description, forward_of(run, device))
+
+
+if __name__ == "__main__":
+    main()
