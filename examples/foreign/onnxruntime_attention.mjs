@@ -15,19 +15,9 @@
 //
 // The package onnxruntime-node is looked for where `./run bench` and `./run foreign` put it, then
 // as Node does. What the operators do to a row that sees no key is left as it is.
-import { createRequire } from "node:module";
-
 import { serve, Unsupported } from "./attest_pipe.mjs";
+import { onnxruntime } from "./find_onnxruntime.mjs";
 import { model } from "./onnx_model.mjs";
-
-function onnxruntime() {
-  const here = import.meta.url;
-  try {
-    return createRequire(new URL("../../build/bench_npm/", here))("onnxruntime-node");
-  } catch {
-    return createRequire(here)("onnxruntime-node");
-  }
-}
 
 const ort = onnxruntime();
 const [operator, flag] = (process.argv[2] ?? "").split(":");
