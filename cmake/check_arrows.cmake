@@ -23,8 +23,10 @@ set(ARROWS
   "+threads       | ^src/kernels/parallel[.]cpp$ | tbb/"
   "+memory        | ^src/kernels/simd_test[.]cpp$ | malloc.h"
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
+  "src/foreign    | ^src/foreign/         | std attest/ foreign/ nlohmann/ ${system} dlfcn.h"
+  "+tests         | ^src/foreign/abi_header_test[.]c$ | assert.h string.h"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
-                                            mutants/ selftest/ \
+                                            mutants/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"

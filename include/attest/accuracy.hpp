@@ -17,6 +17,7 @@ enum class SummaryScope {
   row,    ///< one summary over all keys, maximum known beforehand: no rescales, no merges
   split,  ///< one running summary a kv split, rescaled tile by tile
   tile,   ///< one summary a tile
+  any,    ///< nothing is said: any tiles, splits, order of the keys and tree of merges
 };
 
 /// What becomes of results below the normal range of a format.
@@ -77,7 +78,7 @@ struct DeclaredAccuracy {
   /// Scope `split`: where tile_kv is larger, tiles have this many keys; 0: never.
   Index longest_tile = 0;
   /// Keys are added one after the other; false: in any order or tree. Tiles of a unit are taken in
-  /// ascending order in both cases.
+  /// ascending order in both cases. Not looked at with scope `any`.
   bool ordered_sums = true;
 };
 

@@ -150,7 +150,7 @@ reports::RunHeader header_of(const CheckRun& run, const CheckOptions& options) {
 
 int exit_code(const reports::CheckReport& report) {
   for (const reports::Violation& violation : report.violations)
-    if (violation.found.verdict.outcome == Outcome::crash) return kernel_crashed;
+    if (gave_no_results(violation.found.verdict.outcome)) return kernel_crashed;
   return exit_code_of(reports::run_outcome(report));
 }
 

@@ -173,7 +173,7 @@ int finish(const ClimbReport& report, const FuzzOptions& options) {
              evaluations, reports::seconds_text(seconds), options.worst);
   if (report.interrupted) fmt::print("interrupted; the same command goes on from what is stored\n");
   if (report.violation)
-    return report.violation->verdict.outcome == Outcome::crash ? kernel_crashed : violation;
+    return gave_no_results(report.violation->verdict.outcome) ? kernel_crashed : violation;
   return decided ? all_good : undecided;
 }
 

@@ -64,7 +64,7 @@ Status shrink_one(const ReplayInput& input, const properties::Law& law,
   const properties::Shrunk shrunk =
       properties::shrink(*input.kernel, law, input.value, verdict, options.time);
   ++tally.shrunk;
-  tally.crashed = tally.crashed || shrunk.verdict.outcome == Outcome::crash;
+  tally.crashed = tally.crashed || gave_no_results(shrunk.verdict.outcome);
   return show(input, law, shrunk, options.out);
 }
 

@@ -68,10 +68,32 @@ PathCounts count_sink(const EvaluationOrder& order, const ScoredKey& sink,
   return path;
 }
 
+/// Without an order: every maximum that a path meets is higher than the one before, and a key on it
+/// starts at its own score. So it is rescaled at most once for each key that may be above it.
+std::vector<PathCounts> count_any_paths(const std::vector<ScoredKey>& keys) {
+  MaxRange row_max;
+  std::vector<double> uppers;
+  for (const ScoredKey& key : keys) {
+    row_max.include(key);
+    uppers.push_back(key.score + key.score_error);
+  }
+  std::sort(uppers.begin(), uppers.end());
+  std::vector<PathCounts> counts;
+  for (const ScoredKey& key : keys) {
+    const double lower = key.score - key.score_error;
+    const auto above = std::upper_bound(uppers.begin(), uppers.end(), lower);
+    const Index itself = key.score + key.score_error > lower ? 1 : 0;
+    counts.push_back(
+        {static_cast<Index>(keys.size()), uppers.end() - above - itself, row_max.upper});
+  }
+  return counts;
+}
+
 }  // namespace
 
 std::vector<PathCounts> count_paths(const DeclaredAccuracy& accuracy, const Tiling& tiling,
                                     Index seq_kv, const std::vector<ScoredKey>& keys) {
+  if (accuracy.scope == SummaryScope::any) return count_any_paths(keys);
   const bool has_sink = !keys.empty() && keys.back().key == RowFacts::kSinkKey;
   const std::vector<ScoredKey> visible(keys.begin(), keys.end() - (has_sink ? 1 : 0));
   const EvaluationOrder order = evaluation_order(accuracy, tiling, seq_kv, visible);

@@ -1,0 +1,378 @@
+#include "foreign/messages.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "foreign/message_json.hpp"
+
+namespace attest::foreign {
+namespace {
+
+Json words_json(std::uint64_t bits, std::span<const AbiWord> words) {
+  Json list = Json::array();
+  for (const AbiWord& one : words)
+    if ((bits & one.number) != 0) list.push_back(one.word);
+  return list;
+}
+
+template <class Number>
+Json list_json(const Number* numbers, std::int64_t count) {
+  Json list = Json::array();
+  for (std::int64_t i = 0; i < count; ++i) list.push_back(numbers[i]);
+  return list;
+}
+
+/// The members of a problem, as docs/pipe-protocol.md lists them.
+class ProblemJson {
+ public:
+  explicit ProblemJson(const attest_problem& problem) : problem_(problem) {}
+
+  Json write() {
+    json_["text"] = problem_.text;
+    shape();
+    mask();
+    terms();
+    results();
+    storage();
+    return std::move(json_);
+  }
+
+ private:
+  void word(const char* name, std::int32_t number, std::span<const AbiWord> words) {
+    json_[name] = word_of(words, static_cast<std::uint64_t>(number));
+  }
+  void per_member(const char* name, const std::int64_t* numbers) {
+    json_[name] = list_json(numbers, problem_.batch);
+  }
+  void per_pair(const char* name, const double* numbers) {
+    if (numbers != nullptr) json_[name] = list_json(numbers, problem_.batch * problem_.heads_kv);
+  }
+
+  void shape() {
+    json_["batch"] = problem_.batch;
+    json_["heads_q"] = problem_.heads_q;
+    json_["heads_kv"] = problem_.heads_kv;
+    json_["seq_q"] = problem_.seq_q;
+    json_["seq_kv"] = problem_.seq_kv;
+    json_["head_dim"] = problem_.head_dim;
+    json_["head_dim_v"] = problem_.head_dim_v;
+    per_member("query_lengths", problem_.query_lengths);
+    per_member("key_lengths", problem_.key_lengths);
+    word("dtype_q", problem_.dtype_q, kDtypeWords);
+    word("dtype_k", problem_.dtype_k, kDtypeWords);
+    word("dtype_v", problem_.dtype_v, kDtypeWords);
+    word("dtype_out", problem_.dtype_out, kDtypeWords);
+    word("dtype_compute", problem_.dtype_compute, kDtypeWords);
+    if (problem_.dtype_bias != 0) word("dtype_bias", problem_.dtype_bias, kDtypeWords);
+  }
+  void mask() {
+    const auto bits = static_cast<std::uint64_t>(problem_.mask);
+    json_["mask"] = words_json(bits, kMaskWords);
+    per_member("diagonal", problem_.diagonal);
+    if ((bits & ATTEST_MASK_WINDOW_LEFT) != 0) json_["window_left"] = problem_.window_left;
+    if ((bits & ATTEST_MASK_WINDOW_RIGHT) != 0) json_["window_right"] = problem_.window_right;
+    if (problem_.keep_first != 0) json_["keep_first"] = problem_.keep_first;
+    if (problem_.prefix != 0) json_["prefix"] = problem_.prefix;
+    if ((bits & ATTEST_MASK_CHUNK) != 0) json_["chunk"] = problem_.chunk;
+    if ((bits & ATTEST_MASK_BLOCKS) != 0) {
+      json_["block_q"] = problem_.block_q;
+      json_["block_kv"] = problem_.block_kv;
+    }
+  }
+  void terms() {
+    json_["scale"] = problem_.scale;
+    if (problem_.softcap != 0) json_["softcap"] = problem_.softcap;
+    if (problem_.before_softcap != 0)
+      json_["before_softcap"] =
+          words_json(static_cast<std::uint64_t>(problem_.before_softcap), kBeforeWords);
+    if (problem_.alibi != ATTEST_ALIBI_NONE) {
+      word("alibi", problem_.alibi, kAlibiWords);
+      json_["alibi_slopes"] = list_json(problem_.alibi_slopes, problem_.heads_q);
+      per_member("alibi_diagonal", problem_.alibi_diagonal);
+    }
+    if (problem_.sink != ATTEST_SINK_NONE) {
+      word("sink", problem_.sink, kSinkWords);
+      json_["sink_in_lse"] = problem_.sink_in_lse != 0;
+    }
+    if (problem_.qv != 0) json_["qv"] = true;
+    if (problem_.v_is_k_view != 0) json_["v_is_k_view"] = true;
+    per_pair("descale_q", problem_.descale_q);
+    per_pair("descale_k", problem_.descale_k);
+    per_pair("descale_v", problem_.descale_v);
+  }
+  void results() {
+    word("all_masked", problem_.all_masked, kEmptyWords);
+    if (problem_.empty_lse_any == 0) json_["empty_lse"] = number_json(problem_.empty_lse);
+    if (problem_.lse != ATTEST_LSE_NONE) word("lse", problem_.lse, kLseWords);
+    if (problem_.asks_gradients != 0) json_["asks_gradients"] = true;
+    if (problem_.gradients != 0)
+      json_["gradients"] =
+          words_json(static_cast<std::uint64_t>(problem_.gradients), kGradientWords);
+  }
+  void storage() {
+    word("layout", problem_.layout, kLayoutWords);
+    word("kv", problem_.kv, kKvWords);
+    per_member("query_batch", problem_.query_batch);
+    per_member("query_row_begin", problem_.query_row_begin);
+    per_member("key_batch", problem_.key_batch);
+    per_member("key_row_begin", problem_.key_row_begin);
+    if (problem_.kv != ATTEST_KV_PAGED) return;
+    json_["page_size"] = problem_.page_size;
+    json_["pages"] = problem_.pages;
+  }
+
+  const attest_problem& problem_;
+  Json json_ = Json::object();
+};
+
+Json tiling_json(const attest_tiling& tiling) {
+  Json json = Json::object();
+  json["tile_q"] = tiling.tile_q;
+  json["tile_kv"] = tiling.tile_kv;
+  json["splits"] = tiling.splits;
+  json["split_bounds"] = list_json(tiling.split_bounds, tiling.splits + 1);
+  if (tiling.merge_splits != nullptr)
+    json["merge_splits"] = list_json(tiling.merge_splits, tiling.merge_splits_count);
+  if (tiling.merge_tiles != nullptr)
+    json["merge_tiles"] = list_json(tiling.merge_tiles, tiling.merge_tiles_count);
+  return json;
+}
+
+Json tensor_json(const WireTensor& tensor, std::uint64_t offset, std::uint64_t bytes) {
+  Json json = Json::object();
+  json["name"] = tensor.name;
+  json["dtype"] = tensor.dtype;
+  json["extents"] = tensor.extents;
+  json["strides"] = tensor.strides;
+  json["offset"] = offset;
+  json["bytes"] = bytes;
+  if (tensor.writable) json["writable"] = true;
+  return json;
+}
+
+std::optional<std::array<Index, 4>> four(const std::vector<std::int64_t>& numbers) {
+  std::array<Index, 4> found{};
+  if (numbers.size() != found.size()) return std::nullopt;
+  std::copy(numbers.begin(), numbers.end(), found.begin());
+  return found;
+}
+
+/// Name, place and, where it is there, the form of a tensor.
+Result<ReceivedTensor> read_tensor(const Json& json, std::uint64_t data_bytes) {
+  if (!json.is_object()) return invalid_argument("a tensor is no JSON object");
+  ReceivedTensor tensor;
+  Members members(json, "tensor");
+  tensor.name = members.text("name");
+  const std::int64_t offset = members.integer("offset");
+  const std::int64_t bytes = members.integer("bytes");
+  tensor.dtype = members.text("dtype");
+  tensor.writable = members.flag("writable");
+  for (auto [name, target] : {std::pair{"extents", &tensor.extents}, {"strides", &tensor.strides}}) {
+    if (!members.has(name)) continue;
+    const auto found = four(members.integers(name));
+    if (found)
+      *target = *found;
+    else
+      members.refuse(name, "does not have 4 numbers");
+  }
+  if (!members.status().ok()) return members.status();
+  if (tensor.name.empty()) return invalid_argument("a tensor has no name");
+  if (offset < 0 || bytes < 0 || static_cast<std::uint64_t>(bytes) > data_bytes ||
+      static_cast<std::uint64_t>(offset) > data_bytes - static_cast<std::uint64_t>(bytes))
+    return invalid_argument("tensor " + quoted(tensor.name) + " lies at " + std::to_string(offset) +
+                            " with " + std::to_string(bytes) + " bytes, in data of " +
+                            std::to_string(data_bytes));
+  tensor.offset = static_cast<std::uint64_t>(offset);
+  tensor.bytes = static_cast<std::uint64_t>(bytes);
+  return tensor;
+}
+
+Status read_tensors(Members& members, std::uint64_t data_bytes,
+                    std::vector<ReceivedTensor>& tensors) {
+  for (const Json& one : members.list("tensors")) {
+    Result<ReceivedTensor> tensor = read_tensor(one, data_bytes);
+    if (!tensor.ok()) return tensor.status();
+    tensors.push_back(std::move(tensor).value());
+  }
+  return members.status();
+}
+
+/// The bytes of a request's tensor are those that its form spans.
+Status check_form(const ReceivedTensor& tensor) {
+  const auto wrong = [&](const std::string& why) {
+    return invalid_argument("tensor " + quoted(tensor.name) + " " + why);
+  };
+  WireTensor form;
+  const auto dtype = number_of(kDtypeWords, tensor.dtype);
+  if (dtype)
+    form.element_bytes = bytes_of_dtype(static_cast<std::int32_t>(*dtype));
+  else if (tensor.dtype == "u8" || tensor.dtype == "i64")
+    form.element_bytes = tensor.dtype == "u8" ? 1 : 8;
+  else
+    return wrong("has an unknown dtype " + quoted(tensor.dtype));
+  form.extents = tensor.extents;
+  form.strides = tensor.strides;
+  const auto bytes = form.span_bytes();
+  if (!bytes) return wrong("has extents and strides that no tensor has");
+  if (*bytes != tensor.bytes)
+    return wrong("spans " + std::to_string(*bytes) + " bytes, but has " +
+                 std::to_string(tensor.bytes));
+  return {};
+}
+
+struct StatusWord {
+  std::string_view word;
+  StatusCode code;
+};
+constexpr std::array kStatusWords{
+    StatusWord{"ok", StatusCode::ok}, StatusWord{"unsupported", StatusCode::unsupported},
+    StatusWord{"all_masked_row", StatusCode::all_masked_row},
+    StatusWord{"failed", StatusCode::kernel_failed},
+    StatusWord{"broken_contract", StatusCode::broken_contract}};
+
+/// Printable ASCII in one line of bounded length.
+std::string one_line(const std::string& text) {
+  const std::string in_quotes = quoted(text);
+  return in_quotes.substr(1, in_quotes.size() - 2);
+}
+
+}  // namespace
+
+std::string request_line(const OutgoingRequest& request, std::span<const WireTensor> tensors,
+                         const Placement& placement) {
+  Json json = Json::object();
+  json["message"] = request.message;
+  json["id"] = request.id;
+  if (request.message == "hello") {
+    json["protocol"] = kProtocolVersion;
+  }
+  if (request.threads) json["count"] = *request.threads;
+  if (request.problem != nullptr) {
+    if (request.text_only)
+      json["problem"] = {{"text", request.problem->text}};
+    else
+      json["problem"] = ProblemJson(*request.problem).write();
+  }
+  if (request.tiling != nullptr) json["tiling"] = tiling_json(*request.tiling);
+  if (request.keys) {
+    json["key_begin"] = request.keys->begin;
+    json["key_end"] = request.keys->end;
+  }
+  if (!tensors.empty()) json["tensors"] = Json::array();
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    json["tensors"].push_back(tensor_json(tensors[i], placement.offsets[i], placement.bytes[i]));
+  return json.dump();
+}
+
+attest_tiling ReceivedTiling::get() const {
+  attest_tiling tiling{};
+  tiling.size = sizeof tiling;
+  tiling.tile_q = tile_q;
+  tiling.tile_kv = tile_kv;
+  tiling.splits = static_cast<std::int64_t>(split_bounds.size()) - 1;
+  tiling.split_bounds = split_bounds.data();
+  tiling.merge_splits = merge_splits.empty() ? nullptr : merge_splits.data();
+  tiling.merge_splits_count = static_cast<std::int64_t>(merge_splits.size());
+  tiling.merge_tiles = merge_tiles.empty() ? nullptr : merge_tiles.data();
+  tiling.merge_tiles_count = static_cast<std::int64_t>(merge_tiles.size());
+  return tiling;
+}
+
+Result<ReceivedRequest> parse_request(std::string_view line, std::uint64_t data_bytes) {
+  const Result<Json> json = parse_line(line);
+  if (!json.ok()) return json.status();
+  ReceivedRequest request;
+  Members members(json.value(), "request");
+  request.message = members.text("message");
+  request.id = members.integer("id");
+  request.protocol = members.integer("protocol");
+  request.threads = members.integer("count");
+  request.keys = {members.integer("key_begin"), members.integer("key_end")};
+  if (const Json* const problem = members.object("problem")) {
+    Members of_problem(*problem, "problem");
+    request.problem_text = of_problem.text("text");
+    if (!of_problem.status().ok()) return of_problem.status();
+  }
+  if (const Json* const tiling = members.object("tiling")) {
+    Members of_tiling(*tiling, "tiling");
+    request.tiling = {of_tiling.integer("tile_q"), of_tiling.integer("tile_kv"),
+                      of_tiling.integers("split_bounds"), of_tiling.integers("merge_splits"),
+                      of_tiling.integers("merge_tiles")};
+    if (request.tiling.split_bounds.size() < 2)
+      of_tiling.refuse("split_bounds", "has fewer than 2 numbers");
+    if (!of_tiling.status().ok()) return of_tiling.status();
+  }
+  if (Status status = read_tensors(members, data_bytes, request.tensors); !status.ok())
+    return status;
+  for (const ReceivedTensor& tensor : request.tensors)
+    if (Status status = check_form(tensor); !status.ok()) return status;
+  return request;
+}
+
+std::string reply_line(const Reply& reply) {
+  Json json = Json::object();
+  json["id"] = reply.id;
+  json["status"] = reply.status;
+  if (!reply.reason.empty()) json["reason"] = reply.reason;
+  if (reply.row[0] >= 0) json["row"] = reply.row;
+  if (reply.protocol != 0) json["protocol"] = reply.protocol;
+  if (!reply.description.empty()) json["description"] = Json::parse(reply.description);
+  if (!reply.accuracy.empty()) json["accuracy"] = Json::parse(reply.accuracy);
+  if (!reply.tensors.empty()) json["tensors"] = Json::array();
+  for (const ReceivedTensor& tensor : reply.tensors)
+    json["tensors"].push_back(
+        {{"name", tensor.name}, {"offset", tensor.offset}, {"bytes", tensor.bytes}});
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Reply> parse_reply(std::string_view line, std::int64_t id, std::uint64_t data_bytes) {
+  const Result<Json> json = parse_line(line);
+  if (!json.ok()) return json.status();
+  Reply reply;
+  Members members(json.value(), "reply");
+  reply.id = members.integer("id");
+  reply.status = members.text("status");
+  reply.reason = members.text("reason");
+  reply.protocol = members.integer("protocol");
+  const std::vector<std::int64_t> row = members.integers("row");
+  if (row.size() == 3) std::copy(row.begin(), row.end(), reply.row);
+  if (const Json* const description = members.object("description"))
+    reply.description = description->dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (const Json* const accuracy = members.object("accuracy"))
+    reply.accuracy = accuracy->dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (Status status = read_tensors(members, data_bytes, reply.tensors); !status.ok()) return status;
+  if (reply.id != id)
+    return invalid_argument("it answers request " + std::to_string(reply.id) + ", but was asked " +
+                            std::to_string(id));
+  if (std::none_of(kStatusWords.begin(), kStatusWords.end(),
+                   [&](const StatusWord& one) { return one.word == reply.status; }))
+    return invalid_argument("a reply has the unknown status " + quoted(reply.status));
+  return reply;
+}
+
+Status status_of(const Reply& reply) {
+  for (const StatusWord& one : kStatusWords) {
+    if (one.word != reply.status || one.code == StatusCode::ok) continue;
+    const std::string reason = reply.reason.empty() ? "it gave no reason" : one_line(reply.reason);
+    if (one.code != StatusCode::all_masked_row) return {one.code, reason};
+    return {one.code, reason, RowIndex{reply.row[0], reply.row[1], reply.row[2]}};
+  }
+  return {};
+}
+
+Reply reply_of(const Status& status) {
+  Reply reply;
+  if (status.ok()) return reply;
+  reply.status = "failed";
+  for (const StatusWord& one : kStatusWords)
+    if (one.code == status.code()) reply.status = one.word;
+  reply.reason = status.message();
+  if (status.row()) {
+    reply.row[0] = status.row()->batch;
+    reply.row[1] = status.row()->head;
+    reply.row[2] = status.row()->query;
+  }
+  return reply;
+}
+
+}  // namespace attest::foreign
