@@ -61,7 +61,8 @@ set(ARROWS
   "+peers         | ^bench/peer_[^/]*[.]cpp$ | cblas.h oneapi/dnnl/"
   "+system        | ^bench/(machine|memory|onnxruntime_api)[.]cpp$ | ${system} dlfcn.h malloc.h"
   "+simd          | ^bench/[^/]*_simd[.]cpp$ | hwy/"
-  "+mpfr          | ^bench/[^/]*mpfr[^/]*[.]cpp$ | boost/ mpfr.h")
+  "+mpfr          | ^bench/[^/]*mpfr[^/]*[.]cpp$ | boost/ mpfr.h"
+  "examples/foreign | ^examples/foreign/  | std attest/kernel_abi.h Eigen/Core oneapi/dnnl/")
 
 # may_include(FILE PERMISSIONS INCLUDE RESULT): INCLUDE has its quotes or brackets.
 function(may_include file permissions include result)
@@ -196,6 +197,8 @@ if(SELF_TEST)
   expect(accepted properties/mutants/merges.cpp   "\"kernels/tiled_steps.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")
+  expect(refused  examples/foreign/eigen_attention.cpp "\"attest/kernel.hpp\"")
+  expect(accepted examples/foreign/eigen_attention.cpp "\"attest/kernel_abi.h\"")
   expect(accepted fuzz/fuzz_case_file.cpp         "\"cli/case_store.hpp\"")
   return()
 endif()

@@ -1,8 +1,8 @@
 // A plug-in of attest: attention as one writes it with Eigen, the whole score matrix of a head in
 // memory. The products, exp and log are Eigen's; a row that sees no key is not looked for.
 //
-//   c++ -std=c++17 -O2 -shared -fPIC -Iinclude -I/usr/include/eigen3 eigen_attention.cpp -o eigen.so
-//   attest check ./eigen.so
+//   c++ -std=c++17 -O2 -shared -fPIC -Iinclude -I/usr/include/eigen3 eigen_attention.cpp -o
+//   eigen.so attest check ./eigen.so
 #include <Eigen/Core>
 #include <exception>
 
@@ -28,9 +28,9 @@ void attention(const Head& head, const attest_forward_tensors& tensors) {
   const auto k = foreign::key_rows<Real>(head, *tensors.k);
   const auto v = foreign::key_rows<Real>(head, *tensors.v);
 
-  Matrix<Real> scores = static_cast<Real>(problem.scale) *
-                        (matrix(q, problem.seq_q, problem.head_dim) *
-                         matrix(k, problem.seq_kv, problem.head_dim).transpose());
+  Matrix<Real> scores =
+      static_cast<Real>(problem.scale) * (matrix(q, problem.seq_q, problem.head_dim) *
+                                          matrix(k, problem.seq_kv, problem.head_dim).transpose());
   if (foreign::has_mask(problem)) {
     const auto added = foreign::additive_mask<Real>(head, tensors.bias);
     scores += matrix(added, problem.seq_q, problem.seq_kv);
@@ -38,8 +38,8 @@ void attention(const Head& head, const attest_forward_tensors& tensors) {
   const Eigen::Matrix<Real, Eigen::Dynamic, 1> row_max = scores.rowwise().maxCoeff();
   const Matrix<Real> weights = (scores.colwise() - row_max).array().exp();
   const Eigen::Matrix<Real, Eigen::Dynamic, 1> row_sum = weights.rowwise().sum();
-  const Matrix<Real> out = (weights * matrix(v, problem.seq_kv, problem.head_dim_v)).array().colwise() /
-                           row_sum.array();
+  const Matrix<Real> out =
+      (weights * matrix(v, problem.seq_kv, problem.head_dim_v)).array().colwise() / row_sum.array();
 
   foreign::write_rows(head, *tensors.out, out.data());
   if (tensors.lse == nullptr) return;
@@ -63,11 +63,10 @@ attest_description described() {
   std::snprintf(description.summary, sizeof description.summary,
                 "The score matrix of a head, its softmax and the product with V, by Eigen.");
   description.dtypes = ATTEST_BIT(ATTEST_F32) | ATTEST_BIT(ATTEST_F64);
-  description.features = ATTEST_HAS_CAUSAL | ATTEST_HAS_WINDOW | ATTEST_HAS_KEY_LENGTHS |
-                         ATTEST_HAS_QUERY_LENGTHS | ATTEST_HAS_MASK_BITS |
-                         ATTEST_HAS_ADDITIVE_MASK | ATTEST_HAS_BIAS | ATTEST_HAS_GROUPED_HEADS |
-                         ATTEST_HAS_LSE | ATTEST_HAS_EMPTY_NAN | ATTEST_HAS_STRIDES |
-                         ATTEST_HAS_PARALLEL_CALLS;
+  description.features =
+      ATTEST_HAS_CAUSAL | ATTEST_HAS_WINDOW | ATTEST_HAS_KEY_LENGTHS | ATTEST_HAS_QUERY_LENGTHS |
+      ATTEST_HAS_MASK_BITS | ATTEST_HAS_ADDITIVE_MASK | ATTEST_HAS_BIAS | ATTEST_HAS_GROUPED_HEADS |
+      ATTEST_HAS_LSE | ATTEST_HAS_EMPTY_NAN | ATTEST_HAS_STRIDES | ATTEST_HAS_PARALLEL_CALLS;
   description.accuracy = &accuracy;
   return description;
 }

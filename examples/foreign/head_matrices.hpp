@@ -60,8 +60,7 @@ void write_rows(const Head& head, const attest_tensor& tensor, const Element* ro
   auto* data = static_cast<Element*>(tensor.data);
   for (int64_t i = 0; i < head.queries(); ++i) {
     const int64_t row = attest_query_row(&head.problem, &tensor, head.b, head.h, i);
-    for (int64_t c = 0; c < columns; ++c)
-      data[row + c * tensor.strides[3]] = rows[i * columns + c];
+    for (int64_t c = 0; c < columns; ++c) data[row + c * tensor.strides[3]] = rows[i * columns + c];
   }
 }
 
@@ -98,8 +97,7 @@ std::vector<Real> additive_mask(const Head& head, const attest_tensor* bias) {
       }
       const int64_t additive_row = problem.additive_rows == 1 ? 0 : i;
       if ((problem.mask & ATTEST_MASK_ADDITIVE) != 0)
-        number =
-            static_cast<Real>(problem.additive[additive_row * problem.additive_columns + j]);
+        number = static_cast<Real>(problem.additive[additive_row * problem.additive_columns + j]);
       if (bias != nullptr)
         number += static_cast<const Real*>(
             bias->data)[head.b * bias->strides[0] + head.h * bias->strides[1] +

@@ -1,5 +1,6 @@
-// A plug-in of attest: attention of primitives of oneDNN 2, a head at a time. The mask is an operand
-// that a binary post-op adds to the scores, as for a matmul of that library; the softmax is its own.
+// A plug-in of attest: attention of primitives of oneDNN 2, a head at a time. The mask is an
+// operand that a binary post-op adds to the scores, as for a matmul of that library; the softmax is
+// its own.
 //
 //   c++ -std=c++17 -O2 -shared -fPIC -Iinclude onednn_attention.cpp -ldnnl -o onednn.so
 //   attest check ./onednn.so
@@ -61,19 +62,17 @@ void attention(const Primitives& primitives, const Head& head,
   const memory weights(primitives.weights, engine);
   const memory out(primitives.out, engine);
 
-  primitives.to_scores.execute(
-      stream, {{DNNL_ARG_SRC, memory(primitives.q, engine, q.data())},
-               {DNNL_ARG_WEIGHTS, memory(primitives.k, engine, k.data())},
-               {DNNL_ARG_DST, scores},
-               {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1,
-                memory(primitives.scores, engine, mask.data())}});
+  primitives.to_scores.execute(stream, {{DNNL_ARG_SRC, memory(primitives.q, engine, q.data())},
+                                        {DNNL_ARG_WEIGHTS, memory(primitives.k, engine, k.data())},
+                                        {DNNL_ARG_DST, scores},
+                                        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1,
+                                         memory(primitives.scores, engine, mask.data())}});
   primitives.to_softmax.execute(stream, {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
   // A matmul of bf16 wants both operands in bf16.
   dnnl::reorder(scores, weights).execute(stream, {{DNNL_ARG_FROM, scores}, {DNNL_ARG_TO, weights}});
-  primitives.to_out.execute(stream,
-                            {{DNNL_ARG_SRC, weights},
-                             {DNNL_ARG_WEIGHTS, memory(primitives.v, engine, v.data())},
-                             {DNNL_ARG_DST, out}});
+  primitives.to_out.execute(stream, {{DNNL_ARG_SRC, weights},
+                                     {DNNL_ARG_WEIGHTS, memory(primitives.v, engine, v.data())},
+                                     {DNNL_ARG_DST, out}});
   stream.wait();
   foreign::write_rows(head, *tensors.out, static_cast<const Element*>(out.get_data_handle()));
 }
