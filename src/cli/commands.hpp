@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace attest::cli {
 
 /// Small and stable; listed in --help.
@@ -149,6 +153,14 @@ struct BenchOptions {
   bool list = false;
   std::string out;  ///< empty: standard output
 };
+
+struct NewOptions {
+  std::string name;
+  std::string abi;  ///< c, cpp or pipe
+  std::string out;  ///< empty: a folder `name`
+};
+void add_new(CLI::App& app, NewOptions& options);
+int new_command(const NewOptions& options);
 
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);

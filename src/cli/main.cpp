@@ -19,9 +19,11 @@ constexpr const char* kExitCodes =
     "weak or unproven, or interrupted), 4 the kernel returned an error or crashed, 6 attest's own\n"
     "oracles contradict each other.\n";
 
+constexpr const char* kKernelHelp = "builtin:NAME, mutant:NAME, or ./libmine.so[:SYMBOL]";
+
 void add_check(CLI::App& app, CheckOptions& options) {
   CLI::App* const check = app.add_subcommand("check", "run laws on given or generated problems");
-  check->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  check->add_option("KERNEL", options.kernel, kKernelHelp)->required();
   check->add_option("PROBLEM", options.problems,
                     "problem lines; then only these are checked, unless --cases is given");
   check->add_option("-f,--file", options.problem_file, "file of problem lines");
@@ -131,7 +133,7 @@ void add_bound(CLI::App& app, BoundOptions& options) {
 void add_sweep(CLI::App& app, SweepOptions& options) {
   CLI::App* const sweep = app.add_subcommand(
       "sweep", "the error of a kernel along key length, head_dim, spread of scores or dtype");
-  sweep->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  sweep->add_option("KERNEL", options.kernel, kKernelHelp)->required();
   sweep->add_option("PROBLEM", options.problem, "problem line to vary (1x4:4x1024:64 f32)");
   sweep
       ->add_option("--over", options.over,
@@ -169,7 +171,7 @@ void add_world(CLI::App& app, WorldOptions& options) {
 void add_fuzz(CLI::App& app, FuzzOptions& options) {
   CLI::App* const fuzz =
       app.add_subcommand("fuzz", "search for the case with the largest error of a kernel");
-  fuzz->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  fuzz->add_option("KERNEL", options.kernel, kKernelHelp)->required();
   fuzz->add_option("PROBLEM", options.problem,
                    "search values and tiling of this problem only, instead of small ones");
   fuzz->add_flag("--climb", options.climb,
@@ -302,6 +304,8 @@ int main(int argc, char** argv) {
   add_sweep(app, sweep);
   add_selftest(app, selftest);
   add_bench(app, bench, exhaustive);
+  NewOptions new_kernel;
+  add_new(app, new_kernel);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
                    "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
@@ -323,6 +327,7 @@ int main(int argc, char** argv) {
   }
   const auto run = [&] {
     if (app.got_subcommand("check")) return check_command(check);
+    if (app.got_subcommand("new")) return new_command(new_kernel);
     if (app.got_subcommand("replay")) return replay_command(replay);
     if (app.got_subcommand("shrink")) return shrink_command(shrink);
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
