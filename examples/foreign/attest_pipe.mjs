@@ -1,8 +1,10 @@
 // The pipe protocol of attest (docs/pipe-protocol.md) for a kernel in Node.
 //
 //   import { serve, Unsupported } from "./attest_pipe.mjs";
-//   serve({ name: "mine", dtypes: ["f32"] }, ({ problem, tensors }) => { ... });
+//   serve({ name: "mine", dtypes: ["f32"] }, { forward: ({ problem, tensors }) => { ... } });
 //
+// A second function, accuracy(problem), states what holds for one problem; its result has the members
+// of `accuracy` in a description, whose features must then have the word "accuracy".
 // A tensor has name, dtype, extents, strides in elements, and `data`, a typed array whose element
 // (b, h, r, c) lies at b*strides[0] + h*strides[1] + r*strides[2] + c*strides[3]. Elements of bf16
 // and f16 are their 16 bits. What the kernel writes to out and lse is sent back.
@@ -79,7 +81,7 @@ function resultsOf(tensors) {
   return { tensors: entries, data: Buffer.concat(parts) };
 }
 
-async function answer(description, forward, message, data) {
+async function answer(description, kernel, message, data) {
   switch (message.message) {
     case "hello":
       return message.protocol === 1 ? { protocol: 1 } : { status: "unsupported", reason: "only protocol 1" };
@@ -87,20 +89,24 @@ async function answer(description, forward, message, data) {
       return { description };
     case "forward": {
       const tensors = tensorsOf(message, data);
-      await forward({ problem: message.problem, tensors });
+      await kernel.forward({ problem: message.problem, tensors });
       return resultsOf(tensors);
     }
+    case "accuracy":
+      return { accuracy: kernel.accuracy(message.problem) };
+    case "bye":
+      return {};
     default:
       return { status: "unsupported", reason: `no message ${message.message}` };
   }
 }
 
-export async function serve(description, forward) {
+export async function serve(description, kernel) {
   for (let frame = readFrame(); frame !== null; frame = readFrame()) {
     const { message, data } = frame;
     let reply;
     try {
-      reply = await answer(description, forward, message, data);
+      reply = await answer(description, kernel, message, data);
     } catch (error) {
       const status = error instanceof Unsupported ? "unsupported" : "failed";
       reply = { status, reason: String(error.message).split("\n")[0] };

@@ -197,18 +197,18 @@ async function forward({ problem, tensors }) {
   store(new type(out.data.buffer, out.data.byteOffset, out.data.length), tensors.out, problem.query_lengths, isMha);
 }
 
-const shared = ["causal", "window", "key_lengths", "query_lengths", "mask_bits", "additive_mask", "bias", "strides"];
+const shared = ["causal", "window", "key_lengths", "query_lengths", "mask_bits", "additive_mask", "bias", "strides", "accuracy"];
 const arithmetic = { rounding: "nearest" };
+// Sums in f32; the scores, and what is added to them, are rounded to f16.
+const narrow = { ...arithmetic, dot_accumulators: "f16", dot_roundings: 4 };
 const kernels = {
   mha: {
     name: "onnxruntime-MultiHeadAttention", dtypes: ["f32"], features: [...shared, "empty_nan"],
     summary: "MultiHeadAttention of com.microsoft on the CPU, by onnxruntime-node.",
-    accuracy: arithmetic,
   },
   attention: {
     name: "onnxruntime-Attention", dtypes: ["f32", "f16"], features: [...shared, "softcap", "grouped_heads"],
     summary: "Attention of ONNX opset 24 on the CPU, by onnxruntime-node.",
-    accuracy: arithmetic,
   },
 };
 
@@ -217,4 +217,5 @@ if (kernels[operator] === undefined || !["flag", undefined].includes(flag)) {
   process.exit(2);
 }
 const description = kernels[operator];
-await serve({ ...description, name: description.name + (flag ? ":flag" : ""), version: ort.env.versions.node }, forward);
+const kernel = { forward, accuracy: ({ dtype_q: dtype }) => (dtype === "f16" ? narrow : arithmetic) };
+await serve({ ...description, name: description.name + (flag ? ":flag" : ""), version: ort.env.versions.node }, kernel);

@@ -21,6 +21,7 @@ import math
 import os
 import sys
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -33,43 +34,46 @@ DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.bfloat16, "f
 # -- what the problem asks, as tensors of PyTorch ---------------------------------------------------
 
 
-def visible_pairs(problem, tensors, device):
+def as_torch(call, name):
+    """A tensor of the call, in place; numpy has no bf16, only its bits."""
+    stored = call.stored(name)
+    if call.tensors[name]["dtype"] == "bf16":
+        return torch.from_numpy(stored.view("int16")).view(torch.bfloat16)
+    return torch.from_numpy(stored)
+
+
+def padded(call, name, lengths):
+    """The rows that exist; zeros behind them."""
+    rows = as_torch(call, name)
+    whole = torch.zeros_like(rows, memory_format=torch.contiguous_format)
+    for member, length in enumerate(lengths):
+        whole[member, :, :length] = rows[member, :, :length]
+    return whole
+
+
+def visible_pairs(call, device):
     """Which keys a query sees, (batch, 1, seq_q, seq_kv); None where every query sees every key."""
-    parts = problem["mask"]
-    lengths = torch.tensor(problem["key_lengths"], device=device).view(-1, 1, 1, 1)
-    if not parts and bool((lengths == problem["seq_kv"]).all()):
+    problem = call.problem
+    if not problem.mask and all(length == problem.seq_kv for length in problem.key_lengths):
         return None
-    key = torch.arange(problem["seq_kv"], device=device)
-    query = torch.arange(problem["seq_q"], device=device).view(-1, 1)
-    place = query + torch.tensor(problem["diagonal"], device=device).view(-1, 1, 1, 1)
-    visible = (key < lengths) & (query >= 0)
-    if "causal" in parts:
-        visible = visible & (key <= place)
-    if "window_left" in parts:
-        visible = visible & (key >= place - problem["window_left"])
-    if "window_right" in parts:
-        visible = visible & (key <= place + problem["window_right"])
-    if "bits" in parts:
-        visible = visible & (tensors["bits"].to(device) != 0)
-    if "additive" in parts:
-        visible = visible & (tensors["additive"].to(device) != -math.inf)
-    return visible
+    seen = np.stack([call.visible(b) for b in range(problem.batch)])
+    return torch.from_numpy(seen).unsqueeze(1).to(device)
 
 
-def added_scores(problem, tensors, dtype, device):
+def added_scores(call, dtype, device):
     """What the problem adds to its scores, or None."""
-    added = tensors.get("bias")
-    if "additive" in problem["mask"]:
-        finite = tensors["additive"].clamp(min=torch.finfo(torch.float64).min)
+    added = as_torch(call, "bias") if "bias" in call else None
+    if "additive" in call.problem.mask:
+        finite = as_torch(call, "additive").clamp(min=torch.finfo(torch.float64).min)
         added = finite if added is None else added + finite
     return None if added is None else added.to(device, dtype)
 
 
-def is_square_causal(problem, flag):
-    """Whether the flag of the library says what the problem says."""
-    plain = problem["mask"] == ["causal"] and "bias" not in problem
-    whole = all(n == problem["seq_kv"] for n in problem["key_lengths"])
-    return plain and whole and (flag or not any(problem["diagonal"]))
+def flag_says_it(call, flag):
+    """Whether the causal flag of the library says what the problem says."""
+    problem = call.problem
+    whole = all(length == problem.seq_kv for length in problem.key_lengths)
+    return problem.mask == ["causal"] and "bias" not in call and whole and (flag or not any(problem.diagonal))
 
 
 # -- the attentions of PyTorch ----------------------------------------------------------------------
@@ -78,53 +82,53 @@ def is_square_causal(problem, flag):
 class MaskedSoftmax:
     """Six lines as they stand in many models."""
 
+    scales_query = False
     features = ["causal", "window", "key_lengths", "mask_bits", "additive_mask", "bias", "lse", "empty_nan"]
-    # Every operation rounds to the dtype of the tensors: scores, weights and output.
-    accuracy = {"bf16": {"accumulators": "bf16"}}
 
-    def __call__(self, problem, tensors, q, k, v):
-        scores = torch.matmul(q, k.transpose(-1, -2)) * problem["scale"]
-        added = added_scores(problem, tensors, scores.dtype, q.device)
+    def __call__(self, call, q, k, v):
+        scores = torch.matmul(q, k.transpose(-1, -2)) * call.problem.scale
+        added = added_scores(call, scores.dtype, q.device)
         if added is not None:
             scores = scores + added
-        visible = visible_pairs(problem, tensors, q.device)
+        visible = visible_pairs(call, q.device)
         if visible is not None:
             scores = scores.masked_fill(~visible, -math.inf)
         out = torch.matmul(torch.softmax(scores, dim=-1), v)
-        return out, torch.logsumexp(scores, dim=-1, keepdim=True) if "lse" in problem else None
+        return {"out": out, "lse": torch.logsumexp(scores, dim=-1, keepdim=True)}
 
 
 class Sdpa:
     """scaled_dot_product_attention, or its private ancestor."""
 
+    scales_query = True
     features = ["causal", "window", "key_lengths", "mask_bits", "empty_nan"]
-    accuracy = {"bf16": {"accumulators": "bf16"}}
 
-    def __init__(self, backend=None):
+    def __init__(self, backend):
         self.flag = backend == "flag"
         self.old = not hasattr(F, "scaled_dot_product_attention")
         self.backend = None
-        if backend not in (None, "flag"):
+        if backend not in ("", "flag"):
             from torch.nn.attention import SDPBackend
 
             self.backend = getattr(SDPBackend, backend.upper())
         if not self.old:
-            # PyTorch 2.5 gives zeros to a row that sees no key; a float mask is documented.
+            # A float mask is documented, and rows without keys are zeros from 2.5 on.
             self.features = ["causal", "window", "key_lengths", "mask_bits", "additive_mask", "bias"]
 
-    def __call__(self, problem, tensors, q, k, v):
-        causal = is_square_causal(problem, self.flag)
-        mask = None if causal else visible_pairs(problem, tensors, q.device)
+    def __call__(self, call, q, k, v):
+        problem = call.problem
+        causal = flag_says_it(call, self.flag)
+        mask = None if causal else visible_pairs(call, q.device)
         if self.old:
-            if not same(problem["scale"], 1 / math.sqrt(problem["head_dim"])):
+            if problem.scale != scale_of(problem.head_dim, problem.dtype_compute):
                 raise attest_pipe.Unsupported("the scale is always 1 / sqrt(head_dim)")
-            return F._scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)[0], None
-        added = added_scores(problem, tensors, q.dtype, q.device)
+            return {"out": F._scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)[0]}
+        added = added_scores(call, q.dtype, q.device)
         if added is not None:
             mask = added if mask is None else added.masked_fill(~mask, -math.inf)
         with self.only_backend():
-            return F.scaled_dot_product_attention(
-                q, k, v, attn_mask=mask, is_causal=causal, scale=problem["scale"]), None
+            return {"out": F.scaled_dot_product_attention(
+                q, k, v, attn_mask=mask, is_causal=causal, scale=problem.scale)}
 
     def only_backend(self):
         if self.backend is None:
@@ -137,34 +141,35 @@ class Sdpa:
 class Flex:
     """flex_attention: the mask is a function of indices."""
 
+    scales_query = False
     features = ["causal", "window", "key_lengths", "mask_bits", "grouped_heads", "lse"]
-    accuracy = {}
 
     def __init__(self):
         from torch.nn.attention import flex_attention
 
         self.library = flex_attention
 
-    def __call__(self, problem, tensors, q, k, v):
-        visible = visible_pairs(problem, tensors, q.device)
+    def __call__(self, call, q, k, v):
+        problem = call.problem
+        visible = visible_pairs(call, q.device)
         mask = None
         if visible is not None:
             def seen(b, h, query, key):
                 return visible[b, 0, query, key]
 
             mask = self.library.create_block_mask(
-                seen, problem["batch"], None, problem["seq_q"], problem["seq_kv"], device=q.device)
+                seen, problem.batch, None, problem.seq_q, problem.seq_kv, device=q.device)
         out, lse = self.library.flex_attention(
-            q, k, v, block_mask=mask, scale=problem["scale"], enable_gqa=True, return_lse=True)
-        return out, lse.unsqueeze(-1)
+            q, k, v, block_mask=mask, scale=problem.scale, enable_gqa=True, return_lse=True)
+        return {"out": out, "lse": lse.unsqueeze(-1)}
 
 
-def attention(form):
+def attention_of(form):
     name, _, backend = form.partition(":")
     if name == "masked_softmax" and not backend:
         return MaskedSoftmax()
     if name == "sdpa":
-        return Sdpa(backend or None)
+        return Sdpa(backend)
     if name == "flex" and not backend:
         return Flex()
     sys.exit(f"torch_attention.py: no form {form!r}; see the head of the file")
@@ -173,16 +178,8 @@ def attention(form):
 # -- the kernel -------------------------------------------------------------------------------------
 
 
-def same(left, right):
-    return torch.tensor(left, dtype=torch.float32) == torch.tensor(right, dtype=torch.float32)
-
-
-def padded(rows, lengths):
-    """The rows that exist, on the device; zeros behind them."""
-    whole = torch.zeros_like(rows, memory_format=torch.contiguous_format)
-    for member, length in enumerate(lengths):
-        whole[member, :, :length] = rows[member, :, :length]
-    return whole
+def scale_of(head_dim, dtype):
+    return float(torch.tensor(1 / math.sqrt(head_dim), dtype=torch.float64).to(DTYPES[dtype]))
 
 
 def multiplies(dtype, device):
@@ -195,50 +192,55 @@ def multiplies(dtype, device):
         return False
 
 
-def as_torch(array, dtype):
-    """A numpy view as a tensor of PyTorch in the same memory; numpy has no bf16, only its bits."""
-    if dtype == "bf16":
-        return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
-    return torch.from_numpy(array)
+def accuracy_of(attention):
+    """Sums in the compute type; what an operation returns is rounded to the type of its inputs."""
+
+    def accuracy(call):
+        dtype = call.problem.dtype_q
+        stated = {"rounding": "nearest"}
+        if attention.scales_query:
+            stated["scaled_query"] = dtype
+        if dtype in ("bf16", "f16"):
+            stated.update(dot_accumulators=dtype, dot_roundings=4)
+        return stated
+
+    return accuracy
 
 
-def forward_of(run, device):
-    def forward(problem, arrays):
-        if problem["seq_kv"] == 0:
+def forward_of(attention, device):
+    def forward(call):
+        problem = call.problem
+        if problem.seq_kv == 0:
             raise attest_pipe.Unsupported("softmax over no keys")
-        if problem.get("dtype_bias", problem["dtype_compute"]) != problem["dtype_compute"]:
+        if (problem.dtype_bias or problem.dtype_compute) != problem.dtype_compute:
             raise attest_pipe.Unsupported("a bias of another type than the scores")
-        types = {"q": "dtype_q", "k": "dtype_k", "v": "dtype_v", "out": "dtype_out"}
-        tensors = {name: as_torch(array, problem.get(types.get(name), "f64")) for name, array in arrays.items()}
-        queries, keys = problem["query_lengths"], problem["key_lengths"]
+        q = padded(call, "q", problem.query_lengths).to(device)
+        k, v = (padded(call, name, problem.key_lengths).to(device) for name in ("k", "v"))
         with torch.no_grad():
-            out, lse = run(
-                problem, tensors,
-                padded(tensors["q"], queries).to(device),
-                padded(tensors["k"], keys).to(device),
-                padded(tensors["v"], keys).to(device))
-        for name, result in (("out", out), ("lse", lse)):
-            if name not in tensors:
-                continue
-            for member, length in enumerate(queries):
-                tensors[name][member, :, :length] = result[member, :, :length].to(tensors[name])
+            results = attention(call, q, k, v)
+        for name in ("out", "lse"):
+            if name in call:
+                stored = as_torch(call, name)
+                for member, length in enumerate(problem.query_lengths):
+                    stored[member, :, :length] = results[name][member, :, :length].to(stored)
+        return {}  # written in place, so that bf16 keeps the rounding of the library
+
     return forward
 
 
 def main():
     form = sys.argv[1] if len(sys.argv) > 1 else ""
     device = sys.argv[2] if len(sys.argv) > 2 else "cpu"
-    run = attention(form)
+    attention = attention_of(form)
     torch.set_num_threads(1)
     description = {
         "name": f"pytorch-{form}" + ("" if device == "cpu" else f":{device}"),
         "version": torch.__version__,
         "summary": f"{form} of PyTorch {torch.__version__} on {device}.",
         "dtypes": [name for name, dtype in DTYPES.items() if multiplies(dtype, device)],
-        "features": run.features + ["query_lengths", "strides"],
-        "accuracy": {"rounding": "nearest"},
+        "features": attention.features + ["query_lengths", "strides", "accuracy"],
     }
-    attest_pipe.serve(description, forward_of(run, device))
+    attest_pipe.serve(description, forward=forward_of(attention, device), accuracy=accuracy_of(attention))
 
 
 if __name__ == "__main__":
