@@ -17,6 +17,7 @@ set(system "unistd.h fcntl.h sys/")
 
 set(ARROWS
   "include/attest | ^include/attest/      | std attest/ Eigen/Core"
+  "+plain-c       | ^include/attest/kernel_abi[.]h$ | stddef.h stdint.h"
   "src/vocabulary | ^src/vocabulary/      | std attest/ vocabulary/"
   "src/tensors    | ^src/tensors/         | std attest/ tensors/ nlohmann/ ${system}"
   "src/kernels    | ^src/kernels/         | std attest/ kernels/ Eigen/"
@@ -24,7 +25,7 @@ set(ARROWS
   "+memory        | ^src/kernels/simd_test[.]cpp$ | malloc.h"
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/foreign    | ^src/foreign/         | std attest/ foreign/ nlohmann/ ${system} dlfcn.h"
-  "+tests         | ^src/foreign/abi_header_test[.]c$ | assert.h string.h"
+  "examples       | ^examples/            | std attest/kernel_abi.h"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
@@ -182,6 +183,11 @@ if(SELF_TEST)
   expect(refused  bench/oracle_bench.cpp          "<mpfr.h>")
   expect(refused  bench/session.cpp               "<cblas.h>")
   expect(refused  tools/helper.cpp                "<vector>")
+  expect(refused  include/attest/kernel.hpp       "<stdint.h>")
+  expect(refused  src/foreign/plugin.cpp          "\"kernels/registry.hpp\"")
+  expect(refused  examples/plugin_cpp/kernel.cpp  "\"attest/kernel.hpp\"")
+  expect(accepted include/attest/kernel_abi.h     "<stdint.h>")
+  expect(accepted src/foreign/plugin.cpp          "<dlfcn.h>")
   expect(accepted include/attest/kernel.hpp       "<vector>")
   expect(accepted src/vocabulary/problem_text.cpp "\"text_cursor.hpp\"")
   expect(accepted src/vocabulary/tiling_test.cpp  "<gtest/gtest.h>")

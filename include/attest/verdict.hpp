@@ -47,9 +47,9 @@ constexpr std::string_view to_string(Outcome outcome) {
   return "?";
 }
 
-inline constexpr std::array kOutcomes{Outcome::ok,      Outcome::fail,  Outcome::weak,
+inline constexpr std::array kOutcomes{Outcome::ok,       Outcome::fail,    Outcome::weak,
                                       Outcome::unproven, Outcome::skipped, Outcome::flaky,
-                                      Outcome::crash,   Outcome::timeout};
+                                      Outcome::crash,    Outcome::timeout};
 
 /// The kernel gave no results that could be judged.
 constexpr bool gave_no_results(Outcome outcome) {

@@ -162,6 +162,25 @@ struct NewOptions {
 void add_new(CLI::App& app, NewOptions& options);
 int new_command(const NewOptions& options);
 
+/// How kernels of others are run.
+struct IsolationOptions {
+  std::string isolate = "worker";  ///< or "none"
+  double case_timeout = 60;        ///< seconds a call
+  std::int64_t mem_limit = 8192;   ///< MiB a process; 0: no limit
+};
+/// Of every command that takes a kernel; after those commands were added.
+void add_isolation(CLI::App& app, IsolationOptions& options);
+void isolate(const IsolationOptions& options);
+
+/// Not for people: the program starts itself with it.
+struct WorkerOptions {
+  std::string plugin;
+  double case_timeout = 60;
+  std::int64_t mem_limit = 8192;
+};
+void add_worker(CLI::App& app, WorkerOptions& options);
+int worker_command(const WorkerOptions& options);
+
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
 int shrink_command(const ShrinkOptions& options);

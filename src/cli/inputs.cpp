@@ -53,12 +53,12 @@ Result<const Kernel*> find_kernel(const std::string& name) {
   if (const mutants::Mutant* mutant = mutants::find(name)) return mutant->kernel.get();
   for (const auto& kernel : mutants::correct_kernels())
     if (kernel->description().name == name) return kernel.get();
-  if (foreign::names_plugin(name)) return foreign::loaded_kernel(name);
+  if (foreign::names_foreign_kernel(name)) return foreign::loaded_kernel(name);
   std::string known;
   for (const auto& kernel : kernels::builtin_kernels()) known += " " + kernel->description().name;
-  return invalid_argument(
-      "unknown kernel '" + name + "'; known:" + known +
-      " (attest list mutants shows the wrong ones), or a shared object, as ./libmine.so");
+  return invalid_argument("unknown kernel '" + name + "'; known:" + known +
+                          " (attest list mutants shows the wrong ones), a shared object, as "
+                          "./libmine.so, or pipe:COMMAND");
 }
 
 Result<std::vector<const properties::Law*>> select_laws(const std::vector<std::string>& only,

@@ -16,10 +16,12 @@ using namespace attest::cli;
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 all good, 1 a law is violated, 2 wrong use or bad input, 3 undecided (too much\n"
-    "weak or unproven, or interrupted), 4 the kernel returned an error or crashed, 6 attest's own\n"
+    "weak or unproven, or interrupted), 4 the kernel returned an error, crashed or hung, 6 "
+    "attest's own\n"
     "oracles contradict each other.\n";
 
-constexpr const char* kKernelHelp = "builtin:NAME, mutant:NAME, or ./libmine.so[:SYMBOL]";
+constexpr const char* kKernelHelp =
+    "builtin:NAME, mutant:NAME, ./libmine.so[:SYMBOL], or 'pipe:COMMAND'";
 
 void add_check(CLI::App& app, CheckOptions& options) {
   CLI::App* const check = app.add_subcommand("check", "run laws on given or generated problems");
@@ -306,6 +308,10 @@ int main(int argc, char** argv) {
   add_bench(app, bench, exhaustive);
   NewOptions new_kernel;
   add_new(app, new_kernel);
+  IsolationOptions isolation;
+  add_isolation(app, isolation);
+  WorkerOptions worker;
+  add_worker(app, worker);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
                    "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
@@ -325,9 +331,11 @@ int main(int argc, char** argv) {
     return usage((unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown[0]) +
                  " (attest --help)");
   }
+  isolate(isolation);
   const auto run = [&] {
     if (app.got_subcommand("check")) return check_command(check);
     if (app.got_subcommand("new")) return new_command(new_kernel);
+    if (app.got_subcommand("worker")) return worker_command(worker);
     if (app.got_subcommand("replay")) return replay_command(replay);
     if (app.got_subcommand("shrink")) return shrink_command(shrink);
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);

@@ -34,6 +34,7 @@ Result<std::vector<Given>> load_folder(const fs::path& folder) {
 bool names_kernel(const std::string& argument) {
   std::error_code ignored;
   return argument.starts_with("builtin:") || argument.starts_with("mutant:") ||
+         argument.starts_with("pipe:") ||
          (foreign::names_plugin(argument) && argument.find(' ') == std::string::npos &&
           !fs::is_directory(argument, ignored));
 }

@@ -61,8 +61,7 @@ unsigned ArithmeticState::rounding() const {
 std::string ArithmeticState::changes_in(const ArithmeticState& later) const {
   if (mode_ != later.mode_ || rounding() != later.rounding())
     return "left the rounding mode changed";
-  const std::string results =
-      switched(flushes_results(), later.flushes_results(), "flush-to-zero");
+  const std::string results = switched(flushes_results(), later.flushes_results(), "flush-to-zero");
   return results.empty() ? switched(flushes_inputs(), later.flushes_inputs(), "denormals-are-zero")
                          : results;
 }

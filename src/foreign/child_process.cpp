@@ -86,8 +86,8 @@ class SpawnRecipe {
     ::sigfillset(&all);
     ::posix_spawnattr_setsigdefault(&attributes_, &all);
     ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                 POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   SpawnRecipe(const SpawnRecipe&) = delete;
   SpawnRecipe& operator=(const SpawnRecipe&) = delete;
@@ -110,8 +110,8 @@ class SpawnRecipe {
 };
 
 int milliseconds_until(std::chrono::steady_clock::time_point end) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-      end - std::chrono::steady_clock::now());
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30));
 }
 
@@ -230,8 +230,7 @@ bool ChildProcess::idle() const {
   return ::poll(&watched, 1, 0) == 0;
 }
 
-ChildProcess::Turn ChildProcess::write_some(
-    const std::vector<std::span<const std::byte>>& parts) {
+ChildProcess::Turn ChildProcess::write_some(const std::vector<std::span<const std::byte>>& parts) {
   const WithoutPipeSignal quiet;
   for (; part_ < parts.size(); ++part_, sent_of_part_ = 0) {
     const auto rest = parts[part_].subspan(sent_of_part_);

@@ -40,8 +40,8 @@ class Descriptor {
 
 /// Bytes of a frame that is sent, where they lie.
 struct OutgoingFrame {
-  std::string line;                               ///< without its line break
-  std::vector<std::span<const std::byte>> data;   ///< one after the other
+  std::string line;                              ///< without its line break
+  std::vector<std::span<const std::byte>> data;  ///< one after the other
 };
 
 /// How a conversation ended.
@@ -97,7 +97,7 @@ class ChildProcess {
   pid_t process_ = -1;  ///< -1: reaped
   int wait_status_ = 0;
   Descriptor input_, output_, errors_;
-  std::size_t part_ = 0;          ///< of the request: what has been sent
+  std::size_t part_ = 0;  ///< of the request: what has been sent
   std::size_t sent_of_part_ = 0;
   std::string last_words_;
 };

@@ -200,9 +200,8 @@ Result<Description> parse_description(std::string_view text) {
   Reader reader(members);
   visit_description(reader, description.says);
   read_features(members, description);
-  members.each_word("dtypes", kDtypeWords, [&](std::uint64_t number) {
-    description.says.dtypes |= ATTEST_BIT(number);
-  });
+  members.each_word("dtypes", kDtypeWords,
+                    [&](std::uint64_t number) { description.says.dtypes |= ATTEST_BIT(number); });
   if (description.says.name[0] == 0) members.refuse("name", "is missing");
   if (description.says.dtypes == 0) members.refuse("dtypes", "names no type");
   const Json* const accuracy = members.object("accuracy");

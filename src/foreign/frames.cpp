@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "foreign/description.hpp"
+
 namespace attest::foreign {
 namespace {
 
@@ -33,21 +35,12 @@ std::string megabytes(std::uint64_t bytes) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
+  if (text.empty()) return "''";
   constexpr std::size_t kLongest = 120;
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string result = "'";
-  for (const char character : text.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (byte >= 0x20 && byte < 0x7f) {
-      result += character;
-      continue;
-    }
-    result += "\\x";
-    result += kDigits[byte >> 4];
-    result += kDigits[byte & 15];
-  }
-  return result + (text.size() > kLongest ? "...'" : "'");
+  const bool is_longer = text.size() > kLongest;
+  return "'" + one_line(text.data(), std::min(text.size(), kLongest), kLongest) +
+         (is_longer ? "...'" : "'");
 }
 
 std::array<std::byte, kFrameHeaderBytes> frame_header(std::uint32_t line_bytes,
@@ -98,7 +91,7 @@ Status FrameReader::check_letters() const {
                               static_cast<std::size_t>(filled_));
   const std::string_view letters = come.substr(0, kFrameLetters.size());
   if (letters == kFrameLetters.substr(0, letters.size())) return {};
-  return invalid_argument("a frame begins with ATP1, not with " + quoted(come));
+  return invalid_argument("a frame begins with ATP1, not with " + in_quotes(come));
 }
 
 Status FrameReader::take_header() {

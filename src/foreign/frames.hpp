@@ -70,6 +70,6 @@ class FrameReader {
 };
 
 /// Text that somebody else wrote as one line of bounded length, in quotes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace attest::foreign

@@ -44,7 +44,7 @@ inline bool nests_too_deeply(std::string_view text) {
 /// The object that a line holds.
 inline Result<Json> parse_line(std::string_view line) {
   const auto wrong = [&] {
-    return invalid_argument("the line of a frame is no JSON object: " + quoted(line));
+    return invalid_argument("the line of a frame is no JSON object: " + in_quotes(line));
   };
   if (nests_too_deeply(line)) return wrong();
   Json json = Json::parse(line, nullptr, false);
@@ -145,7 +145,7 @@ class Members {
   }
   AbiWord known(const char* member, const std::string& word, std::span<const AbiWord> words) {
     const auto number = number_of(words, word);
-    if (!number) refuse(member, "has an unknown word " + quoted(word));
+    if (!number) refuse(member, "has an unknown word " + in_quotes(word));
     return {{}, number.value_or(0)};
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "foreign/description.hpp"
 #include "foreign/message_json.hpp"
 
 namespace attest::foreign {
@@ -167,7 +168,8 @@ Result<ReceivedTensor> read_tensor(const Json& json, std::uint64_t data_bytes) {
   const std::int64_t bytes = members.integer("bytes");
   tensor.dtype = members.text("dtype");
   tensor.writable = members.flag("writable");
-  for (auto [name, target] : {std::pair{"extents", &tensor.extents}, {"strides", &tensor.strides}}) {
+  for (auto [name, target] :
+       {std::pair{"extents", &tensor.extents}, {"strides", &tensor.strides}}) {
     if (!members.has(name)) continue;
     const auto found = four(members.integers(name));
     if (found)
@@ -179,9 +181,9 @@ Result<ReceivedTensor> read_tensor(const Json& json, std::uint64_t data_bytes) {
   if (tensor.name.empty()) return invalid_argument("a tensor has no name");
   if (offset < 0 || bytes < 0 || static_cast<std::uint64_t>(bytes) > data_bytes ||
       static_cast<std::uint64_t>(offset) > data_bytes - static_cast<std::uint64_t>(bytes))
-    return invalid_argument("tensor " + quoted(tensor.name) + " lies at " + std::to_string(offset) +
-                            " with " + std::to_string(bytes) + " bytes, in data of " +
-                            std::to_string(data_bytes));
+    return invalid_argument("tensor " + in_quotes(tensor.name) + " lies at " +
+                            std::to_string(offset) + " with " + std::to_string(bytes) +
+                            " bytes, in data of " + std::to_string(data_bytes));
   tensor.offset = static_cast<std::uint64_t>(offset);
   tensor.bytes = static_cast<std::uint64_t>(bytes);
   return tensor;
@@ -200,7 +202,7 @@ Status read_tensors(Members& members, std::uint64_t data_bytes,
 /// The bytes of a request's tensor are those that its form spans.
 Status check_form(const ReceivedTensor& tensor) {
   const auto wrong = [&](const std::string& why) {
-    return invalid_argument("tensor " + quoted(tensor.name) + " " + why);
+    return invalid_argument("tensor " + in_quotes(tensor.name) + " " + why);
   };
   WireTensor form;
   const auto dtype = number_of(kDtypeWords, tensor.dtype);
@@ -209,7 +211,7 @@ Status check_form(const ReceivedTensor& tensor) {
   else if (tensor.dtype == "u8" || tensor.dtype == "i64")
     form.element_bytes = tensor.dtype == "u8" ? 1 : 8;
   else
-    return wrong("has an unknown dtype " + quoted(tensor.dtype));
+    return wrong("has an unknown dtype " + in_quotes(tensor.dtype));
   form.extents = tensor.extents;
   form.strides = tensor.strides;
   const auto bytes = form.span_bytes();
@@ -220,21 +222,18 @@ Status check_form(const ReceivedTensor& tensor) {
   return {};
 }
 
+/// Of somebody else's text.
+constexpr std::size_t kShownReason = 400;
+
 struct StatusWord {
   std::string_view word;
   StatusCode code;
 };
-constexpr std::array kStatusWords{
-    StatusWord{"ok", StatusCode::ok}, StatusWord{"unsupported", StatusCode::unsupported},
-    StatusWord{"all_masked_row", StatusCode::all_masked_row},
-    StatusWord{"failed", StatusCode::kernel_failed},
-    StatusWord{"broken_contract", StatusCode::broken_contract}};
-
-/// Printable ASCII in one line of bounded length.
-std::string one_line(const std::string& text) {
-  const std::string in_quotes = quoted(text);
-  return in_quotes.substr(1, in_quotes.size() - 2);
-}
+constexpr std::array kStatusWords{StatusWord{"ok", StatusCode::ok},
+                                  StatusWord{"unsupported", StatusCode::unsupported},
+                                  StatusWord{"all_masked_row", StatusCode::all_masked_row},
+                                  StatusWord{"failed", StatusCode::kernel_failed},
+                                  StatusWord{"broken_contract", StatusCode::broken_contract}};
 
 }  // namespace
 
@@ -245,14 +244,11 @@ std::string request_line(const OutgoingRequest& request, std::span<const WireTen
   json["id"] = request.id;
   if (request.message == "hello") {
     json["protocol"] = kProtocolVersion;
+    json["attest"] = ATTEST_VERSION;
   }
   if (request.threads) json["count"] = *request.threads;
-  if (request.problem != nullptr) {
-    if (request.text_only)
-      json["problem"] = {{"text", request.problem->text}};
-    else
-      json["problem"] = ProblemJson(*request.problem).write();
-  }
+  if (!request.line.empty()) json["problem"] = {{"text", request.line}};
+  if (request.problem != nullptr) json["problem"] = ProblemJson(*request.problem).write();
   if (request.tiling != nullptr) json["tiling"] = tiling_json(*request.tiling);
   if (request.keys) {
     json["key_begin"] = request.keys->begin;
@@ -262,20 +258,6 @@ std::string request_line(const OutgoingRequest& request, std::span<const WireTen
   for (std::size_t i = 0; i < tensors.size(); ++i)
     json["tensors"].push_back(tensor_json(tensors[i], placement.offsets[i], placement.bytes[i]));
   return json.dump();
-}
-
-attest_tiling ReceivedTiling::get() const {
-  attest_tiling tiling{};
-  tiling.size = sizeof tiling;
-  tiling.tile_q = tile_q;
-  tiling.tile_kv = tile_kv;
-  tiling.splits = static_cast<std::int64_t>(split_bounds.size()) - 1;
-  tiling.split_bounds = split_bounds.data();
-  tiling.merge_splits = merge_splits.empty() ? nullptr : merge_splits.data();
-  tiling.merge_splits_count = static_cast<std::int64_t>(merge_splits.size());
-  tiling.merge_tiles = merge_tiles.empty() ? nullptr : merge_tiles.data();
-  tiling.merge_tiles_count = static_cast<std::int64_t>(merge_tiles.size());
-  return tiling;
 }
 
 Result<ReceivedRequest> parse_request(std::string_view line, std::uint64_t data_bytes) {
@@ -292,15 +274,6 @@ Result<ReceivedRequest> parse_request(std::string_view line, std::uint64_t data_
     Members of_problem(*problem, "problem");
     request.problem_text = of_problem.text("text");
     if (!of_problem.status().ok()) return of_problem.status();
-  }
-  if (const Json* const tiling = members.object("tiling")) {
-    Members of_tiling(*tiling, "tiling");
-    request.tiling = {of_tiling.integer("tile_q"), of_tiling.integer("tile_kv"),
-                      of_tiling.integers("split_bounds"), of_tiling.integers("merge_splits"),
-                      of_tiling.integers("merge_tiles")};
-    if (request.tiling.split_bounds.size() < 2)
-      of_tiling.refuse("split_bounds", "has fewer than 2 numbers");
-    if (!of_tiling.status().ok()) return of_tiling.status();
   }
   if (Status status = read_tensors(members, data_bytes, request.tensors); !status.ok())
     return status;
@@ -346,14 +319,16 @@ Result<Reply> parse_reply(std::string_view line, std::int64_t id, std::uint64_t 
                             std::to_string(id));
   if (std::none_of(kStatusWords.begin(), kStatusWords.end(),
                    [&](const StatusWord& one) { return one.word == reply.status; }))
-    return invalid_argument("a reply has the unknown status " + quoted(reply.status));
+    return invalid_argument("a reply has the unknown status " + in_quotes(reply.status));
   return reply;
 }
 
 Status status_of(const Reply& reply) {
   for (const StatusWord& one : kStatusWords) {
     if (one.word != reply.status || one.code == StatusCode::ok) continue;
-    const std::string reason = reply.reason.empty() ? "it gave no reason" : one_line(reply.reason);
+    const std::string reason =
+        reply.reason.empty() ? "it gave no reason"
+                             : one_line(reply.reason.c_str(), reply.reason.size(), kShownReason);
     if (one.code != StatusCode::all_masked_row) return {one.code, reason};
     return {one.code, reason, RowIndex{reply.row[0], reply.row[1], reply.row[2]}};
   }

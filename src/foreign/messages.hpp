@@ -27,32 +27,19 @@ struct OutgoingRequest {
   std::int64_t id = 0;
   const attest_problem* problem = nullptr;
   const attest_tiling* tiling = nullptr;
+  std::string_view line;  ///< problem and tiling as text alone, for a reader that needs no more
   std::optional<KeySpan> keys = std::nullopt;
   std::optional<int> threads = std::nullopt;
-  /// The problem as its text alone, for a reader that takes everything else from it.
-  bool text_only = false;
 };
 
 std::string request_line(const OutgoingRequest& request, std::span<const WireTensor> tensors,
                          const Placement& placement);
 
-/// A tiling that owns its numbers.
-struct ReceivedTiling {
-  std::int64_t tile_q = 0;
-  std::int64_t tile_kv = 0;
-  std::vector<std::int64_t> split_bounds;
-  std::vector<std::int64_t> merge_splits;
-  std::vector<std::int64_t> merge_tiles;
-
-  attest_tiling get() const;
-};
-
 struct ReceivedRequest {
   std::string message;
   std::int64_t id = 0;
-  std::int64_t protocol = 0;      ///< of hello
-  std::string problem_text;       ///< empty: there is none
-  ReceivedTiling tiling;
+  std::int64_t protocol = 0;  ///< of hello
+  std::string problem_text;   ///< empty: there is none
   KeySpan keys;
   std::int64_t threads = 0;
   std::vector<ReceivedTensor> tensors;
@@ -69,8 +56,8 @@ struct Reply {
   std::string reason;
   std::int64_t row[3] = {-1, -1, -1};
   std::int64_t protocol = 0;
-  std::string description;  ///< JSON of its own; empty: there is none
-  std::string accuracy;     ///< the same
+  std::string description;              ///< JSON of its own; empty: there is none
+  std::string accuracy;                 ///< the same
   std::vector<ReceivedTensor> tensors;  ///< names, offsets and bytes
 };
 

@@ -26,10 +26,7 @@ PathAndSymbol split(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-struct CloseLibrary {
-  void operator()(void* library) const { dlclose(library); }
-};
-using Library = std::unique_ptr<void, CloseLibrary>;
+using Library = std::shared_ptr<void>;
 
 Status unsupported(const std::string& what) {
   return {StatusCode::unsupported, "kernel does not declare " + what};
@@ -47,13 +44,11 @@ bool all_columns_are_adjacent(const Views&... views) {
 
 class PluginKernel : public Kernel {
  public:
-  PluginKernel(std::string name, Library library, const attest_kernel_table& table,
-               Described described)
-      : library_(std::move(library)),
-        described_(std::move(described)),
-        calls_(table, described_.parallel_calls),
-        parts_f32_(calls_, described_),
-        parts_f64_(calls_, described_),
+  PluginKernel(std::string name, std::unique_ptr<ForeignCalls> calls, Described described)
+      : described_(std::move(described)),
+        calls_(std::move(calls)),
+        parts_f32_(*calls_, described_),
+        parts_f64_(*calls_, described_),
         description_{std::move(name), described_.version, summary_of(described_),
                      described_.capabilities} {}
 
@@ -81,7 +76,7 @@ class PluginKernel : public Kernel {
     const bool adjacent = all_columns_are_adjacent(views.q, views.k, views.v, views.out, views.lse,
                                                    views.bias, views.qv);
     if (Status status = check_more(problem, adjacent); !status.ok()) return status;
-    return calls_.forward(problem, tiling, views, with_tiles());
+    return calls_->forward(problem, tiling, views, with_tiles());
   }
 
   Status backward(const Problem& problem, const Tiling& tiling,
@@ -92,14 +87,14 @@ class PluginKernel : public Kernel {
     const bool adjacent = all_columns_are_adjacent(views.q, views.k, views.v, views.out, views.dout,
                                                    views.bias, views.dq, views.dk, views.dv);
     if (Status status = check_more(problem, adjacent); !status.ok()) return status;
-    return calls_.backward(problem, tiling, views, with_tiles());
+    return calls_->backward(problem, tiling, views, with_tiles());
   }
 
   const SummaryOps<float>* summary_ops_f32() const override {
-    return calls_.has_merge() ? &parts_f32_ : nullptr;
+    return calls_->has_merge() ? &parts_f32_ : nullptr;
   }
   const SummaryOps<double>* summary_ops_f64() const override {
-    return calls_.has_merge() ? &parts_f64_ : nullptr;
+    return calls_->has_merge() ? &parts_f64_ : nullptr;
   }
 
  private:
@@ -116,7 +111,7 @@ class PluginKernel : public Kernel {
   /// absence stands for it.
   attest_accuracy stated(const Problem& problem) const {
     attest_accuracy accuracy = described_.accuracy;
-    if (calls_.accuracy(problem, accuracy).ok()) return accuracy;
+    if (calls_->accuracy(problem, accuracy).ok()) return accuracy;
     attest_accuracy unsaid{};
     unsaid.size = sizeof unsaid;
     return unsaid;
@@ -127,14 +122,13 @@ class PluginKernel : public Kernel {
     if (problem.mask.causal && !described_.causal) return unsupported("causal");
     if (!adjacent && !described_.strides) return unsupported("columns apart from each other");
     attest_accuracy accuracy = described_.accuracy;
-    const Status status = calls_.accuracy(problem, accuracy);
+    const Status status = calls_->accuracy(problem, accuracy);
     if (status.ok()) return {};
     return {StatusCode::kernel_failed, "what it states for this problem: " + status.message()};
   }
 
-  Library library_;  ///< closed last
   Described described_;
-  PluginCalls calls_;
+  std::unique_ptr<ForeignCalls> calls_;
   PluginParts<float> parts_f32_;
   PluginParts<double> parts_f64_;
   KernelDescription description_;
@@ -149,8 +143,8 @@ Result<Library> open_library(const std::string& given) {
   if (!std::filesystem::is_regular_file(given, ignored)) return cannot_open(given, "no such file");
   // Without a '/' dlopen would look elsewhere.
   const std::string path = given.find('/') == std::string::npos ? "./" + given : given;
-  Library library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (library) return library;
+  if (void* const opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
+    return Library(opened, [](void* library) { dlclose(library); });
   const char* const error = dlerror();
   const std::string why = error == nullptr ? "dlopen failed" : error;
   return cannot_open(given, one_line(why.c_str(), why.size() + 1, why.size()));
@@ -184,7 +178,12 @@ bool names_plugin(std::string_view name) {
          name.find(std::string(kEnding) + ":") != std::string_view::npos;
 }
 
-Result<std::unique_ptr<Kernel>> open_plugin(const std::string& path_and_symbol) {
+std::unique_ptr<Kernel> make_foreign_kernel(std::string name, std::unique_ptr<ForeignCalls> calls,
+                                            Described described) {
+  return std::make_unique<PluginKernel>(std::move(name), std::move(calls), std::move(described));
+}
+
+Result<LoadedPlugin> load_plugin(const std::string& path_and_symbol) {
   const PathAndSymbol where = split(path_and_symbol);
   Result<Library> library = open_library(where.path);
   if (!library.ok()) return library.status();
@@ -198,8 +197,15 @@ Result<std::unique_ptr<Kernel>> open_plugin(const std::string& path_and_symbol) 
   if (!described.ok()) return refused(described.status());
   if (described.value().capabilities.has(Feature::backward) && table.value().backward == nullptr)
     return refused(invalid_argument("ATTEST_HAS_BACKWARD without a function `backward`"));
-  return std::unique_ptr<Kernel>(std::make_unique<PluginKernel>(
-      path_and_symbol, std::move(library).value(), table.value(), std::move(described).value()));
+  return LoadedPlugin{std::move(library).value(), table.value(), std::move(described).value()};
+}
+
+Result<std::unique_ptr<Kernel>> open_plugin(const std::string& path_and_symbol) {
+  Result<LoadedPlugin> plugin = load_plugin(path_and_symbol);
+  if (!plugin.ok()) return plugin.status();
+  auto calls = std::make_unique<PluginCalls>(plugin.value());
+  return make_foreign_kernel(path_and_symbol, std::move(calls),
+                             std::move(plugin.value().described));
 }
 
 }  // namespace attest::foreign

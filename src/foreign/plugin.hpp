@@ -6,12 +6,20 @@
 #include <string_view>
 
 #include "attest/kernel.hpp"
+#include "foreign/plugin_calls.hpp"
 
 namespace attest::foreign {
 
 /// Whether a kernel's name means a shared object: it ends in .so, has ".so:" in it, or a '/' before
 /// its first ':'.
 bool names_plugin(std::string_view name);
+
+/// A kernel of this name that calls these functions.
+std::unique_ptr<Kernel> make_foreign_kernel(std::string name, std::unique_ptr<ForeignCalls> calls,
+                                            Described described);
+
+/// PATH or PATH:SYMBOL as open_plugin takes it, with its errors.
+Result<LoadedPlugin> load_plugin(const std::string& path_and_symbol);
 
 /// PATH or PATH:SYMBOL; without a symbol `attest_kernel`. A path without '/' is a file of this
 /// folder. The kernel's name is the text as given. It runs in this process: what it breaks is

@@ -1,8 +1,8 @@
 // Merges of a plug-in as the laws of partial results call them.
 #pragma once
 
+#include "foreign/calls.hpp"
 #include "foreign/description.hpp"
-#include "foreign/plugin_calls.hpp"
 
 namespace attest::foreign {
 
@@ -16,7 +16,7 @@ class PluginParts : public SummaryOps<Real> {
   using Row = NormalisedRow<Real>;
 
   /// Both arguments are kept by reference.
-  PluginParts(const PluginCalls& calls, const Described& described)
+  PluginParts(const ForeignCalls& calls, const Described& described)
       : calls_(calls), described_(described) {}
 
   void absorb(Summary& summary, Real score, std::span<const Real> value) const override;
@@ -26,7 +26,7 @@ class PluginParts : public SummaryOps<Real> {
   Result<Row> join_parts(const Row& left, const Row& right) const override;
 
  private:
-  const PluginCalls& calls_;
+  const ForeignCalls& calls_;
   const Described& described_;
 };
 

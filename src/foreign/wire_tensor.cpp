@@ -20,8 +20,13 @@ class TensorList {
  public:
   void add(std::string_view name, const attest_tensor* tensor, bool writable) {
     if (tensor == nullptr) return;
-    WireTensor wire{name, word_of(kDtypeWords, static_cast<std::uint64_t>(tensor->dtype)),
-                    bytes_of_dtype(tensor->dtype), tensor->data, {}, {}, writable};
+    WireTensor wire{name,
+                    word_of(kDtypeWords, static_cast<std::uint64_t>(tensor->dtype)),
+                    bytes_of_dtype(tensor->dtype),
+                    tensor->data,
+                    {},
+                    {},
+                    writable};
     std::copy(std::begin(tensor->extents), std::end(tensor->extents), wire.extents.begin());
     std::copy(std::begin(tensor->strides), std::end(tensor->strides), wire.strides.begin());
     list_.push_back(wire);
@@ -30,8 +35,13 @@ class TensorList {
   void add_fact(std::string_view name, std::string_view dtype, std::size_t element_bytes,
                 const void* data, std::int64_t rows, std::int64_t columns) {
     if (data == nullptr) return;
-    list_.push_back({name, dtype, element_bytes, const_cast<void*>(data), {1, 1, rows, columns},
-                     {rows * columns, rows * columns, columns, 1}, false});
+    list_.push_back({name,
+                     dtype,
+                     element_bytes,
+                     const_cast<void*>(data),
+                     {1, 1, rows, columns},
+                     {rows * columns, rows * columns, columns, 1},
+                     false});
   }
   std::vector<WireTensor> take() { return std::move(list_); }
 
@@ -127,9 +137,9 @@ Result<Placement> place(std::span<const WireTensor> tensors, std::uint64_t most)
     const auto bytes = tensor.span_bytes();
     const std::uint64_t begin = rounded_up(placement.end);
     if (!bytes || *bytes > most || begin > most - *bytes)
-      return Status{StatusCode::unsupported,
-                    "tensors that reach over more than " + std::to_string(most >> 20) +
-                        " MiB do not go through a pipe (--isolate none)"};
+      return Status{StatusCode::unsupported, "tensors that reach over more than " +
+                                                 std::to_string(most >> 20) +
+                                                 " MiB do not go through a pipe (--isolate none)"};
     placement.offsets.push_back(begin);
     placement.bytes.push_back(*bytes);
     placement.end = begin + *bytes;

@@ -52,7 +52,7 @@ std::string WorkerStreams::printed() const {
   }
   if (count == 0) return {};
   return "printed " + std::to_string(count) + (count == 1 ? " byte" : " bytes") +
-         " on standard output: " + quoted(std::string_view(first).substr(0, 60));
+         " on standard output: " + in_quotes(std::string_view(first).substr(0, 60));
 }
 
 }  // namespace attest::foreign

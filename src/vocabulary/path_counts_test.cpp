@@ -45,6 +45,7 @@ class Simulation {
     std::vector<TracedSummary> units;
     switch (row_.accuracy.scope) {
       case SummaryScope::row:
+      case SummaryScope::any:
         units.push_back(unit_of({{0, row_.seq_kv}}, random));
         break;
       case SummaryScope::split:
@@ -236,6 +237,24 @@ TEST(CountPaths, CoverEveryKernelWhoseScoresLieWithinTheirErrors) {
   }
 }
 
+TEST(CountPaths, WithoutAStatedOrderCoverEveryKernel) {
+  SplitMix64 random(27);
+  for (int i = 0; i < 20000; ++i) {
+    Row row = random_row(random);
+    row.accuracy.ordered_sums = random.below(2) == 0;
+    for (ScoredKey& key : row.keys) key.score_error = static_cast<double>(random.below(3));
+    Row unsaid = row;
+    unsaid.accuracy.scope = SummaryScope::any;
+    unsaid.tiling = {};
+    Row computed = row;
+    for (ScoredKey& key : computed.keys) {
+      const auto error = static_cast<Index>(key.score_error);
+      key.score += static_cast<double>(between(random, -error, error));
+    }
+    ASSERT_TRUE(all_at_least(counted(unsaid), Simulation(computed).run(random))) << described(row);
+  }
+}
+
 TEST(CountPaths, GiveOneEntryForEveryVisibleKey) {
   SplitMix64 random(26);
   for (int i = 0; i < 1000; ++i) {
@@ -279,6 +298,13 @@ TEST(CountPaths, OfAMergeRescaleTheSideWithTheSmallerMaximum) {
   EXPECT_EQ(written(counted(row_of(SummaryScope::split, 9, 2, {1, 1, 5, 5}))), "3/1 2/1 3/0 2/0");
   EXPECT_EQ(written(counted(row_of(SummaryScope::split, 9, 2, {5, 5, 5, 5}))), "3/0 2/0 3/0 2/0");
   EXPECT_EQ(written(counted(row_of(SummaryScope::tile, 1, 1, {1, 2, 3}))), "3/2 3/1 2/0");
+}
+
+TEST(CountPaths, WithoutAStatedOrderRescaleAKeyForEveryLargerScore) {
+  EXPECT_EQ(written(counted(row_of(SummaryScope::any, 1, 4, {1, 2, 2, 3}))), "4/3 4/1 4/1 4/0");
+  Row row = row_of(SummaryScope::any, 1, 1, {2, 2});
+  row.keys[1].score_error = 1;
+  EXPECT_EQ(written(counted(row)), "2/1 2/1");
 }
 
 TEST(CountPaths, OfEqualScoresWithErrorsCountEveryRescaleThatIsPossible) {
