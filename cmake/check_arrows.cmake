@@ -26,6 +26,7 @@ set(ARROWS
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
   "src/foreign    | ^src/foreign/         | std attest/ foreign/ nlohmann/ ${system} dlfcn.h"
   "examples       | ^examples/            | std attest/kernel_abi.h"
+  "+foreign       | ^examples/foreign/    | Eigen/Core oneapi/dnnl/"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
@@ -62,8 +63,7 @@ set(ARROWS
   "+peers         | ^bench/peer_[^/]*[.]cpp$ | cblas.h oneapi/dnnl/"
   "+system        | ^bench/(machine|memory|onnxruntime_api)[.]cpp$ | ${system} dlfcn.h malloc.h"
   "+simd          | ^bench/[^/]*_simd[.]cpp$ | hwy/"
-  "+mpfr          | ^bench/[^/]*mpfr[^/]*[.]cpp$ | boost/ mpfr.h"
-  "examples/foreign | ^examples/foreign/  | std attest/kernel_abi.h Eigen/Core oneapi/dnnl/")
+  "+mpfr          | ^bench/[^/]*mpfr[^/]*[.]cpp$ | boost/ mpfr.h")
 
 # may_include(FILE PERMISSIONS INCLUDE RESULT): INCLUDE has its quotes or brackets.
 function(may_include file permissions include result)
