@@ -127,15 +127,17 @@ def witness_text(case):
     return text + (f" ({number(ratio)} x bound)" if ratio else "")
 
 
+def violations(folder):
+    """The smallest case of each violation of a run."""
+    return [violation.get("shrunk", violation["found"]) for violation in Run(folder).of("violation")]
+
+
 def findings(folder):
-    """One violation a law; that of problems.txt first, where rows without keys hide nothing."""
-    found = {}
-    for name in ("problems", "smoke"):
-        run = Run(folder / name)
-        for violation in run.of("violation"):
-            case = violation.get("shrunk", violation["found"])
-            found.setdefault(case["law"], (name, case))
-    return found
+    """Violations of the groups of problems.txt, where no row without keys hides others; then those of
+    the generated cases."""
+    found = [(place.name.removeprefix("problems-"), case)
+             for place in sorted(folder.glob("problems-*")) for case in violations(place)]
+    return found + [("generated", case) for case in violations(folder / "smoke")]
 
 
 def sentences(folder):
@@ -143,12 +145,11 @@ def sentences(folder):
 
 
 def finding_lines(folder):
-    found = findings(folder)
     said = sentences(folder)
     lines = []
-    for law, (name, case) in sorted(found.items()):
+    for name, case in findings(folder):
         acts = f" It acts like: {case['acts_like']}." if case.get("acts_like") else ""
-        lines += [f"- **{law}** ({name}): {said.get(law, '')} Here {witness_text(case)}.{acts}",
+        lines += [f"- **{case['law']}** ({name}): {said.get(case['law'], '')} Here {witness_text(case)}.{acts}",
                   "", "      " + case.get("replay", case["problem"]), ""]
     return lines or ["None.", ""]
 

@@ -70,20 +70,21 @@ class Page(unittest.TestCase):
         self.assertEqual(self.answer(question=FLAG), ("there is no flag", ""))
 
     def test_findings_have_their_replay_line(self):
-        write_run(self.folder / "problems")
+        write_run(self.folder / "problems-masks")
         write_run(self.folder / "smoke", {"type": "violation", "found": WRONG})
         text = "\n".join(make_page.finding_lines(self.folder))
-        for part in ("**bound.out** (smoke)", "Every output is near.", "is nan, should be 0.5",
+        for part in ("**bound.out** (generated)", "Every output is near.", "is nan, should be 0.5",
                      "acts like: win=2:0", "\n      " + REPLAY):
             self.assertIn(part, text)
         self.assertEqual(make_page.law_counts(self.folder), (1, 1))
 
-    def test_a_violation_of_the_problems_comes_first(self):
-        write_run(self.folder / "problems", {"type": "violation", "found": WRONG, "shrunk": {**WRONG, "replay": "shorter"}})
+    def test_every_group_has_its_findings_and_they_come_first(self):
+        shrunk = {**WRONG, "replay": "shorter"}
+        write_run(self.folder / "problems-masks", {"type": "violation", "found": WRONG, "shrunk": shrunk})
+        write_run(self.folder / "problems-scores", {"type": "violation", "found": WRONG})
         write_run(self.folder / "smoke", {"type": "violation", "found": WRONG})
-        text = "\n".join(make_page.finding_lines(self.folder))
-        self.assertIn("**bound.out** (problems)", text)
-        self.assertIn("      shorter", text)
+        names = [(name, case["replay"]) for name, case in make_page.findings(self.folder)]
+        self.assertEqual(names, [("masks", "shorter"), ("scores", REPLAY), ("generated", REPLAY)])
 
     def test_the_worst_row_of_each_dtype(self):
         row = {"type": "accuracy", "dtype": "f32", "worst_ratio": 0.1, "worst_error": 1e-7, "ulp": {"max": 2},
