@@ -86,13 +86,15 @@ class Page(unittest.TestCase):
         names = [(name, case["replay"]) for name, case in make_page.findings(self.folder)]
         self.assertEqual(names, [("masks", "shorter"), ("scores", REPLAY), ("generated", REPLAY)])
 
-    def test_the_worst_row_of_each_dtype(self):
-        row = {"type": "accuracy", "dtype": "f32", "worst_ratio": 0.1, "worst_error": 1e-7, "ulp": {"max": 2},
-               "violations": 0, "tensor": "a", "replay": "line a"}
-        write_run(self.folder / "real", row, {**row, "worst_ratio": 0.3, "tensor": "b"},
-                  {**row, "dtype": "f64", "worst_ratio": "inf", "tensor": "c"}, {**row, "dtype": "f64"})
-        rows = make_page.accuracy_rows(self.folder)
-        self.assertEqual([(dtype, row["tensor"]) for dtype, row in rows], [("f32", "b"), ("f64", "c")])
+    def test_the_worst_recorded_head_of_each_type(self):
+        write_run(self.folder / "recorded-f32", case("ok", dtype="f32", worst_ratio=0.1),
+                  case("ok", dtype="f32", worst_ratio=0.3, replay="b"), case("skipped", dtype="f32"))
+        write_run(self.folder / "recorded-f64", case("ok", dtype="f64", worst_ratio=9),
+                  case("fail", dtype="f64", worst_ratio="inf", replay="c"))
+        write_run(self.folder / "recorded-f16", case("skipped", dtype="f16"))
+        rows = [(dtype, count, case["replay"]) for dtype, count, case in make_page.worst_recorded(self.folder)]
+        self.assertEqual(rows, [("f32", 2, "b"), ("f64", 2, "c")])
+        self.assertIn("| f64 | 2 |  | inf |  | fail | `c` |", make_page.errors(self.folder))
 
     def test_a_missing_library_is_said(self):
         text = "\n".join(make_page.overview([ENTRY], [QUESTION] * 3, self.folder))

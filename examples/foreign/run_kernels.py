@@ -2,9 +2,9 @@
 
   python3 examples/foreign/run_kernels.py ATTEST FOLDER [ID...]
 
-Each kernel gets FOLDER/ID/ with one folder a run: `real` (the recorded heads of data/real),
-`problems-GROUP` (a group of problems.txt), `smoke` (generated cases) and `answer-N-M` (answer M of
-question N of questions.json).
+Each kernel gets FOLDER/ID/ with one folder a run: `recorded-TYPE` (the heads of recorded.txt in a
+type), `problems-GROUP` (a group of problems.txt), `smoke` (generated cases) and `answer-N-M` (answer M
+of question N of questions.json).
 A kernel whose library is missing is one line, and no folder. make_page.py writes the page of them.
 """
 
@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
+TYPES = ("f32", "f64", "bf16", "f16")
 # Exit codes of attest that are a result: passed, violated, undecided, the kernel crashed.
 RESULTS = (0, 1, 3, 4)
 
@@ -36,21 +37,28 @@ def run(arguments, folder):
     (folder / "words.txt").write_text(result.stdout + result.stderr)
 
 
+def lines_of(name):
+    return [line for line in (HERE / name).read_text().splitlines() if line and not line.startswith("#")]
+
+
 def groups_of_problems():
     """The groups of problems.txt: name and lines."""
     groups = []
-    for line in (HERE / "problems.txt").read_text().splitlines():
+    for line in lines_of("problems.txt"):
         if line.startswith("== "):
             groups.append((line[3:], []))
-        elif line and not line.startswith("#"):
+        else:
             groups[-1][1].append(line)
     return groups
 
 
 def check_kernel(attest, entry, questions, folder):
     kernel = entry["kernel"]
-    run([attest, "accuracy", kernel, "--tensors", "data/real", "--cases", "0"], folder / "real")
     one_worker = ["-j", "1", "--shrink-time", "2"]
+    for dtype in TYPES:
+        lines = [line.replace("TYPE", dtype) for line in lines_of("recorded.txt")]
+        run([attest, "check", kernel, *lines, "--tensors", "data/real", "--only", "bound.out", *one_worker],
+            folder / f"recorded-{dtype}")
     for name, lines in groups_of_problems():
         run([attest, "check", kernel, *lines, "--only", "bound.*", *one_worker], folder / f"problems-{name}")
     run([attest, "check", kernel, "--tier", "smoke", *one_worker], folder / "smoke")
