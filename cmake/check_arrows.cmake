@@ -28,6 +28,8 @@ set(ARROWS
   "examples       | ^examples/            | std attest/kernel_abi.h"
   "+processes     | ^src/foreign/(child_process|fault_report|spawn)[.]cpp$ | poll.h signal.h spawn.h \
                                             ucontext.h"
+  "+foreign       | ^examples/foreign/    | Eigen/Core oneapi/dnnl/"
+  "+project       | ^examples/cmake_project/ | attest/ properties/ ${tests}"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ probe/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
@@ -55,7 +57,6 @@ set(ARROWS
   "selftest       | ^selftest/            | std attest/ tensors/ properties/ mutants/ selftest/ \
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/generate_rapidcheck.hpp"
-  "examples       | ^examples/            | std attest/ properties/ ${tests}"
   "harness        | ^harness/             | std attest/ properties/ reports/report.hpp reports/render_case.hpp harness/ \
                                             kernels/registry.hpp cli/case_text.hpp \
                                             cli/check_run.hpp cli/dtypes.hpp cli/inputs.hpp cli/tiers.hpp \
@@ -222,6 +223,8 @@ if(SELF_TEST)
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")
   expect(accepted harness/attest/gtest.hpp        "<gtest/gtest.h>")
+  expect(refused  examples/foreign/eigen_attention.cpp "\"attest/kernel.hpp\"")
+  expect(accepted examples/foreign/eigen_attention.cpp "\"attest/kernel_abi.h\"")
   expect(accepted fuzz/fuzz_case_file.cpp         "\"cli/case_store.hpp\"")
   return()
 endif()
