@@ -1,8 +1,6 @@
 #include "properties/diagnosis.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -162,17 +160,8 @@ class Trial {
 std::vector<Explanation> explain_forward(const Kernel& kernel, const Runs& runs, bool general) {
   Candidates candidates = explaining(runs, general);
   Trial trial(kernel, runs);
-  const bool debug = std::getenv("DIAG_DEBUG") != nullptr;
-  if (debug)
-    for (auto& c : candidates)
-      fprintf(stderr, "    before %s: rows %ld wrong %ld bits %g\n",
-              std::string(c.alternative->name).c_str(), (long)c.rows, (long)c.wrong, c.bits);
   for (Candidate& candidate : candidates) candidate.bits = 0;
   trial.rule_out(candidates, general);
-  if (debug)
-    for (auto& c : candidates)
-      fprintf(stderr, "    after %s: rows %ld wrong %ld bits %g\n",
-              std::string(c.alternative->name).c_str(), (long)c.rows, (long)c.wrong, c.bits);
   if (candidates.empty() || !are_one_mistake(candidates)) return {};
   const Candidate& only = candidates.front();
   if (trial.could_run() && only.bits < kEnoughBits) return {};

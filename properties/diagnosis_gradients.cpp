@@ -164,6 +164,8 @@ class DiagnosedGradients {
                          if (!all) return;
                          const double is = got.get(b, h, row, column);
                          const double want = model.parts[part].value.get(b, h, row, column);
+                         // Of NaN that it would read a mistake says nothing.
+                         if (!std::isfinite(want)) return;
                          const double bound = limit(part, model, b, h, row, column);
                          if (!(std::abs(is - want) <= bound)) all = false;
                          if (into == nullptr) return;
