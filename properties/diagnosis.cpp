@@ -129,6 +129,7 @@ class Trial {
   }
 
   void rule_out(Candidates& candidates, bool general) {
+    if (candidates.empty()) return;
     for (const Case& on : experiments(wrong_, kExperiments)) try_out(candidates, on);
     // What says little must hold whatever the mask and the terms are.
     if (general)
@@ -142,7 +143,6 @@ class Trial {
   static constexpr std::size_t kExperiments = 32;
 
   void try_out(Candidates& candidates, const Case& on) {
-    if (candidates.empty()) return;
     auto outputs = run_of(kernel_, on);
     if (!outputs) return;
     could_run_ = true;
