@@ -253,7 +253,7 @@ std::vector<Explanation> explain_gradients(const Kernel& kernel,
   }
   for (Candidate& candidate : candidates) candidate.shown.bits = 0;
   bool could_run = false;
-  for (const Case& on : experiments(wrong, kExperiments)) {
+  for (const Case& on : experiments(wrong, kExperiments, ExperimentValues::plain)) {
     if (candidates.empty()) return {};
     const auto ran = backward_of(kernel, on);
     if (!ran) continue;
