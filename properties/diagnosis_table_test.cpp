@@ -137,7 +137,6 @@ const std::map<std::string_view, Names>& planted() {
       {"tile_sums_overwrite", {"dk and dv of the last tile of queries"}},
       {"dk_without_scale", {"dk without scale"}},
       {"dq_scaled_twice", {"dq scaled twice"}},
-      {"takes_one_key_more", {"gradients of one key too many"}},
       {"dv_from_unmasked_keys", {"dv of masked keys"}},
       {"backward_weights_to_bf16", {"P in bf16 in the backward pass"}},
       {"dbias_of_the_last_row", {"dbias of the last row"}},
@@ -157,6 +156,8 @@ const std::map<std::string_view, Names>& true_where_said() {
       {"leading_empty_rows_are_nan", {"NaN for empty rows"}},
       {"wide_empty_rows_are_nan", {"NaN for empty rows"}},  // from eight keys on
       {"causal_ignored_in_a_cache", {"mask ignored", "causal ignored"}},
+      // The weight of a key that is not seen may be far above 1, and the model is not that close.
+      {"takes_one_key_more", {"gradients of one key too many"}},
       {"exp_has_a_floor", {"excluded keys get a finite score"}},
   };
   return names;
