@@ -1,8 +1,6 @@
 #include "properties/diagnosis.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -114,6 +112,7 @@ class Trial {
   }
 
   void rule_out(Candidates& candidates, bool general) {
+    if (candidates.empty()) return;
     for (const Case& on : experiments(wrong_, kExperiments)) try_out(candidates, on);
     // What says little must hold whatever the mask and the terms are.
     if (general)
@@ -127,7 +126,6 @@ class Trial {
   static constexpr std::size_t kExperiments = 32;
 
   void try_out(Candidates& candidates, const Case& on) {
-    if (candidates.empty()) return;
     auto outputs = run_of(kernel_, on);
     if (!outputs) return;
     could_run_ = true;
@@ -145,17 +143,8 @@ class Trial {
 std::vector<Explanation> explain_forward(const Kernel& kernel, const Runs& runs, bool general) {
   Candidates candidates = explaining(runs, general);
   Trial trial(kernel, runs);
-  const bool debug = std::getenv("DIAG_DEBUG") != nullptr;
-  if (debug)
-    for (auto& c : candidates)
-      fprintf(stderr, "    before %s: rows %ld wrong %ld bits %g\n",
-              std::string(c.alternative->name).c_str(), (long)c.rows, (long)c.wrong, c.bits);
   for (Candidate& candidate : candidates) candidate.bits = 0;
   trial.rule_out(candidates, general);
-  if (debug)
-    for (auto& c : candidates)
-      fprintf(stderr, "    after %s: rows %ld wrong %ld bits %g\n",
-              std::string(c.alternative->name).c_str(), (long)c.rows, (long)c.wrong, c.bits);
   if (candidates.empty() || !are_one_mistake(candidates)) return {};
   const Candidate& only = candidates.front();
   if (trial.could_run() && only.bits < kEnoughBits) return {};

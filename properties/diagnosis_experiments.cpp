@@ -97,9 +97,10 @@ void redraw_tiling(Draw& draw, Case& of) {
   if (splits || draw.chance(25)) draw_cuts(draw, of.problem.seq_kv, of.tiling);
 }
 
-void redraw_values(Draw& draw, Case& of) {
+void redraw_values(Draw& draw, ExperimentValues values, Case& of) {
   const auto families = value_families();
-  const std::string_view family = draw.chance(25)   ? families[draw.below(families.size())].name
+  const bool any = values == ExperimentValues::all && draw.chance(25);
+  const std::string_view family = any               ? families[draw.below(families.size())].name
                                   : draw.chance(30) ? "whole"
                                                     : "normal";
   fill_family(of, family, draw.below(1'000'000));
@@ -132,7 +133,8 @@ void make_a_key_loud(Draw& draw, Loud how, Case& of) {
       tensor.set(place->first, h, place->second, c, loud);
 }
 
-std::optional<Case> redrawn(Draw& draw, const Case& like, std::optional<Loud> loud) {
+std::optional<Case> redrawn(Draw& draw, const Case& like, ExperimentValues values,
+                            std::optional<Loud> loud) {
   Case of = like;
   redraw_heads(draw, of.problem);
   redraw_lengths(draw, of.problem);
@@ -144,8 +146,8 @@ std::optional<Case> redrawn(Draw& draw, const Case& like, std::optional<Loud> lo
   if (!validate(of.problem).ok() || !validate(of.tiling, of.problem.seq_kv).ok())
     return std::nullopt;
   if (!affordable(of.problem)) return std::nullopt;
-  redraw_values(draw, of);
-  if (loud) make_a_key_loud(draw, *loud, of);
+  redraw_values(draw, values, of);
+  if (loud && values == ExperimentValues::all) make_a_key_loud(draw, *loud, of);
   share_values(of);
   becomes_literal(of);
   return of;
@@ -159,7 +161,8 @@ Index work_of(const Problem& problem) {
   return pairs <= kMostWork / columns ? pairs * columns : kMostWork + 1;
 }
 
-std::vector<Case> experiments(std::span<const Case* const> like, std::size_t count) {
+std::vector<Case> experiments(std::span<const Case* const> like, std::size_t count,
+                              ExperimentValues values) {
   std::vector<Case> drawn;
   if (like.empty()) return drawn;
   SeededDraw draw(0xE59E417);
@@ -168,7 +171,8 @@ std::vector<Case> experiments(std::span<const Case* const> like, std::size_t cou
       Loud::large_value, std::nullopt, Loud::nan_key,   Loud::nan_value};
   for (std::size_t i = 0; i < count; ++i)
     for (int tries = 0; tries < kTries; ++tries)
-      if (auto of = redrawn(draw, *like[i % like.size()], kLoud[i / like.size() % kLoud.size()])) {
+      if (auto of = redrawn(draw, *like[i % like.size()], values,
+                            kLoud[i / like.size() % kLoud.size()])) {
         drawn.push_back(std::move(*of));
         break;
       }

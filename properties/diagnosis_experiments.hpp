@@ -25,7 +25,12 @@ inline bool affordable(const Problem& problem) {
 /// Cases of the same kind as those of `like`: the same types, terms, kinds of mask and of storage,
 /// but other lengths, heads, columns, tiles, splits, mask bits, limits and values, and in some of
 /// them a key that holds NaN or very large numbers. In turn for each of `like`. Deterministic.
-std::vector<Case> experiments(std::span<const Case* const> like, std::size_t count);
+enum class ExperimentValues {
+  all,
+  plain,  ///< normal and whole numbers only: for models in double, which do not overflow
+};
+std::vector<Case> experiments(std::span<const Case* const> like, std::size_t count,
+                              ExperimentValues values = ExperimentValues::all);
 
 /// The same shape without mask, lengths, storage of its own and terms.
 Case plain_case(const Case& like);

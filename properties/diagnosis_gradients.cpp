@@ -164,6 +164,8 @@ class DiagnosedGradients {
                          if (!all) return;
                          const double is = got.get(b, h, row, column);
                          const double want = model.parts[part].value.get(b, h, row, column);
+                         // Of NaN that it would read a mistake says nothing.
+                         if (!std::isfinite(want)) return;
                          const double bound = limit(part, model, b, h, row, column);
                          if (!(std::abs(is - want) <= bound)) all = false;
                          if (into == nullptr) return;
@@ -251,7 +253,7 @@ std::vector<Explanation> explain_gradients(const Kernel& kernel,
   }
   for (Candidate& candidate : candidates) candidate.shown.bits = 0;
   bool could_run = false;
-  for (const Case& on : experiments(wrong, kExperiments)) {
+  for (const Case& on : experiments(wrong, kExperiments, ExperimentValues::plain)) {
     if (candidates.empty()) return {};
     const auto ran = backward_of(kernel, on);
     if (!ran) continue;

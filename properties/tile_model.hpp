@@ -39,6 +39,9 @@ struct TileMistake {
   bool fine = false;
 };
 
+/// The ranges of keys that have a summary each.
+std::vector<KeyRange> units_of(const DiagnosedRun& run, SummaryScope scope);
+
 /// The row as a kernel with the mistake gives it: whose summaries belong to `scope`. Nothing where
 /// the row has no bound, or the model overflows.
 std::optional<RowPrediction> model_row(const DiagnosedRun& run, const RowIndex& row,
