@@ -121,17 +121,12 @@ Status PipeCalls::exchange(Process& process, const OutgoingRequest& request,
                            Reply& reply) const {
   const auto lost = [&](const Ending& ending) {
     process.child.reset();
-    if (ending.kind == Ending::Kind::timed_out)
-      ++timeouts_in_a_row_;
-    else
-      timeouts_in_a_row_ = 0;
     return status_of_ending(ending);
   };
   Ending ending;
   if (!process.child->exchange(frame, limits, limits_.time, answer, ending)) return lost(ending);
   Result<Reply> parsed = parse_reply(answer.line, request.id, answer.data.size());
   if (!parsed.ok()) return lost({Ending::Kind::garbled, 0, parsed.status().message(), {}});
-  timeouts_in_a_row_ = 0;
   reply = std::move(parsed).value();
   return status_of(reply);
 }
@@ -208,6 +203,16 @@ Status PipeCalls::call(OutgoingRequest request, const Problem* problem, const Ti
       request.tiling = c_tiling->get();
     }
   }
+  const Status status = call_process(request, tensors, reply);
+  if (status.code() == StatusCode::timed_out)
+    ++timeouts_in_a_row_;
+  else
+    timeouts_in_a_row_ = 0;
+  return status;
+}
+
+Status PipeCalls::call_process(const OutgoingRequest& request,
+                               const std::vector<WireTensor>& tensors, Reply& reply) const {
   Result<Process> process = take();
   if (!process.ok()) return process.status();
   Status status = tell_threads(process.value());
