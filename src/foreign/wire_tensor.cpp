@@ -31,10 +31,9 @@ class TensorList {
     std::copy(std::begin(tensor->strides), std::end(tensor->strides), wire.strides.begin());
     list_.push_back(wire);
   }
-  /// Dense facts of the problem: rows x columns.
+  /// Dense facts of the problem: rows x columns, which may be 0.
   void add_fact(std::string_view name, std::string_view dtype, std::size_t element_bytes,
                 const void* data, std::int64_t rows, std::int64_t columns) {
-    if (data == nullptr) return;
     list_.push_back({name,
                      dtype,
                      element_bytes,
@@ -105,14 +104,20 @@ std::vector<WireTensor> tensors_of(const attest_backward_tensors& call) {
 
 std::vector<WireTensor> facts_of(const attest_problem& problem) {
   TensorList list;
-  list.add_fact("bits", "u8", 1, problem.bits, problem.bits_rows, problem.bits_columns);
-  list.add_fact("blocks", "u8", 1, problem.blocks, problem.block_rows, problem.block_columns);
-  list.add_fact("additive", "f64", 8, problem.additive, problem.additive_rows,
-                problem.additive_columns);
-  list.add_fact("segments_q", "i64", 8, problem.segments_q, 1, problem.seq_q);
-  list.add_fact("segments_k", "i64", 8, problem.segments_k, 1, problem.seq_kv);
-  list.add_fact("page_table", "i64", 8, problem.page_table, problem.batch,
-                problem.page_table_columns);
+  if ((problem.mask & ATTEST_MASK_BITS) != 0)
+    list.add_fact("bits", "u8", 1, problem.bits, problem.bits_rows, problem.bits_columns);
+  if ((problem.mask & ATTEST_MASK_BLOCKS) != 0)
+    list.add_fact("blocks", "u8", 1, problem.blocks, problem.block_rows, problem.block_columns);
+  if ((problem.mask & ATTEST_MASK_ADDITIVE) != 0)
+    list.add_fact("additive", "f64", 8, problem.additive, problem.additive_rows,
+                  problem.additive_columns);
+  if ((problem.mask & ATTEST_MASK_SEGMENTS) != 0) {
+    list.add_fact("segments_q", "i64", 8, problem.segments_q, 1, problem.seq_q);
+    list.add_fact("segments_k", "i64", 8, problem.segments_k, 1, problem.seq_kv);
+  }
+  if (problem.kv == ATTEST_KV_PAGED)
+    list.add_fact("page_table", "i64", 8, problem.page_table, problem.batch,
+                  problem.page_table_columns);
   return list.take();
 }
 
