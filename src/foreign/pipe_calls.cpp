@@ -131,8 +131,17 @@ Status PipeCalls::exchange(Process& process, const OutgoingRequest& request,
   return status_of(reply);
 }
 
-Status PipeCalls::call_and_copy(Process& process, const OutgoingRequest& asked,
+Status PipeCalls::call_and_copy(Process& process, const OutgoingRequest& request,
                                 const std::vector<WireTensor>& tensors, Reply& reply) const {
+  if (!peer_.is_worker) return call_near(process, request, tensors, reply);
+  const NearTensors near(tensors, kMostData);
+  Status status = call_near(process, request, near.tensors(), reply);
+  if (status.ok()) near.scatter();
+  return status;
+}
+
+Status PipeCalls::call_near(Process& process, const OutgoingRequest& asked,
+                            const std::vector<WireTensor>& tensors, Reply& reply) const {
   OutgoingRequest request = asked;
   request.id = ++last_id_;
   const Result<Placement> sent = place(tensors, kMostData);

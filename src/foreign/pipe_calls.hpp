@@ -70,6 +70,8 @@ class PipeCalls final : public ForeignCalls {
                       Reply& reply) const;
   Status call_and_copy(Process& process, const OutgoingRequest& request,
                        const std::vector<WireTensor>& tensors, Reply& reply) const;
+  Status call_near(Process& process, const OutgoingRequest& request,
+                   const std::vector<WireTensor>& tensors, Reply& reply) const;
   /// `process` is lost where the status is that of an ending.
   Status exchange(Process& process, const OutgoingRequest& request, const OutgoingFrame& frame,
                   const FrameLimits& limits, Frame& answer, Reply& reply) const;
