@@ -78,9 +78,11 @@ static int reads_past_the_end(const attest_forward_tensors* t) {
   seen = bytes(t->q)[span(t->q) + 64];
   return ATTEST_OK;
 }
-/* An offset of 32 bits: right wherever tensors are small. */
+/* Reads one element by an offset of 32 bits: right wherever tensors are small. */
 static int wraps_offsets(const attest_forward_tensors* t) {
-  seen = bytes(t->q)[(int32_t)(uint32_t)(span(t->q) - 4)];
+  const float* const q = (const float*)t->q->data;
+  const int64_t last = span(t->q) / 4 - 1;
+  ((float*)t->out->data)[span(t->out) / 4 - 1] += q[(uint32_t)last] - q[last];
   return ATTEST_OK;
 }
 static int changes_an_input(const attest_forward_tensors* t) {
