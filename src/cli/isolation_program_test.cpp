@@ -139,6 +139,18 @@ std::vector<Misdeed> misdeeds() {
 INSTANTIATE_TEST_SUITE_P(Every, Misbehaving, testing::ValuesIn(misdeeds()),
                          [](const auto& one) { return std::string(one.param.name); });
 
+TEST_F(Isolation, TensorsThatReachFarAreSpreadOutInTheWorker) {
+  const std::string line = "1x1:2x5:2 f32 law=contract.wide_strides";
+  const Finished good = run({"replay", kPlugin, line});
+  EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
+  EXPECT_THAT(last_line(good.out), StartsWith("PASSED  1 passed"));
+  const std::string wraps = kPlugin + ":kernel_that_wraps_offsets";
+  EXPECT_EQ(run({"replay", wraps, "1x1:2x5:2 f32 law=bound.out"}).exit_code, 0);
+  const Finished bad = run({"replay", wraps, line});
+  EXPECT_EQ(bad.exit_code, 1) << bad.out << bad.err;
+  EXPECT_THAT(bad.out, StartsWith("FAIL contract.wide_strides"));
+}
+
 TEST_F(Isolation, ATimeoutIsAnOutcomeInEveryReport) {
   const Finished checked =
       run({"check", kPlugin + ":kernel_that_hangs", "1x1:2x5:2 f32", "--only", "bound.out", "--out",

@@ -83,8 +83,10 @@ void explain(const GuardedTensor& tensor, const void* address, bool wrote) {
   Line line;
   line << kContractMark;
   const Beside side = tensor.block.side_of(address);
-  if (side == Beside::inside)
-    line << (wrote ? "changed " : "could not read ") << tensor.name << ", an input";
+  if (side == Beside::inside && wrote && tensor.is_input)
+    line << "changed " << tensor.name << ", an input";
+  else if (side == Beside::inside)
+    line << (wrote ? "wrote " : "read ") << "between the elements of " << tensor.name;
   else
     line << (wrote ? "wrote " : "read ") << side_text(side) << tensor.name;
   line.write();

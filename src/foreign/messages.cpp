@@ -19,6 +19,7 @@ Json tensor_json(const WireTensor& tensor, std::uint64_t offset, std::uint64_t b
   json["offset"] = offset;
   json["bytes"] = bytes;
   if (tensor.writable) json["writable"] = true;
+  if (tensor.far_strides) json["far_strides"] = *tensor.far_strides;
   return json;
 }
 
@@ -48,6 +49,7 @@ Result<ReceivedTensor> read_tensor(const Json& json, std::uint64_t data_bytes) {
     else
       members.refuse(name, "does not have 4 numbers");
   }
+  if (members.has("far_strides")) tensor.far_strides = four(members.integers("far_strides"));
   if (!members.status().ok()) return members.status();
   if (tensor.name.empty()) return invalid_argument("a tensor has no name");
   if (offset < 0 || bytes < 0 || static_cast<std::uint64_t>(bytes) > data_bytes ||

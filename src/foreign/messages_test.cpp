@@ -71,6 +71,21 @@ TEST(Messages, ARequestIsReadAsItWasWritten) {
   EXPECT_EQ(read.value().tensors[1].strides, (Strides{6, 3, 6, 1}));
 }
 
+TEST(Messages, FactsWithoutElementsAreThereToo) {
+  const auto names = [](const std::string& text) {
+    const Problem problem = problem_of(text);
+    const CProblem c(problem);
+    std::string found;
+    for (const WireTensor& fact : facts_of(*c.get()))
+      found += std::string(fact.name) + std::to_string(fact.extents[2]) + "x" +
+               std::to_string(fact.extents[3]) + " ";
+    return found;
+  };
+  EXPECT_EQ(names("1x1:2x3:1 f32"), "");
+  EXPECT_EQ(names("1x1:2x3:1 f32 mask=bits:110/011"), "bits2x3 ");
+  EXPECT_EQ(names("1x1:0x1:1 f32 mask=doc:/2"), "segments_q1x0 segments_k1x1 ");
+}
+
 TEST(Messages, TensorsThatDoNotFitTheirDataAreRefused) {
   const auto refusal = [](const std::string& tensor) {
     return parse_request(R"({"message":"forward","id":1,"tensors":[)" + tensor + "]}", 100)

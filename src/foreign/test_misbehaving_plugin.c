@@ -78,6 +78,13 @@ static int reads_past_the_end(const attest_forward_tensors* t) {
   seen = bytes(t->q)[span(t->q) + 64];
   return ATTEST_OK;
 }
+/* Reads one element by an offset of 32 bits: right wherever tensors are small. */
+static int wraps_offsets(const attest_forward_tensors* t) {
+  const float* const q = (const float*)t->q->data;
+  const int64_t last = span(t->q) / 4 - 1;
+  ((float*)t->out->data)[span(t->out) / 4 - 1] += q[(uint32_t)last] - q[last];
+  return ATTEST_OK;
+}
 static int changes_an_input(const attest_forward_tensors* t) {
   bytes(t->k)[0] ^= 1;
   return ATTEST_OK;
@@ -132,6 +139,7 @@ MISDEED(writes_past_the_end)
 MISDEED(writes_far_past_the_end)
 MISDEED(writes_before_the_beginning)
 MISDEED(reads_past_the_end)
+MISDEED(wraps_offsets)
 MISDEED(changes_an_input)
 MISDEED(changes_the_rounding)
 MISDEED(flushes_to_zero)
