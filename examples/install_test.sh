@@ -120,4 +120,19 @@ while read -r package; do
   done
   [ -n "$found" ] || fail "$package is used, and libattest-dev does not depend on it"
 done <"$work/used_packages"
+
+command -v dpkg-shlibdeps >/dev/null || exit 0
+(cd "$build" && cpack --config CPackConfig.cmake -B "$work/debs" \
+  -D CPACK_OUTPUT_FILE_PREFIX="$work/debs") >"$work/packed" 2>&1 || { cat "$work/packed" >&2; fail "cpack"; }
+for package in attest libattest-dev; do
+  dpkg-deb -c "$work"/debs/${package}_*.deb >"$work/$package.files"
+  dpkg-deb -f "$work"/debs/${package}_*.deb Depends >"$work/$package.depends"
+done
+expect_line "$work/attest.files" ' [.]/usr/bin/attest$'
+expect_line "$work/attest.files" ' [.]/usr/share/man/man1/attest[.]1$'
+! grep -Eq 'include|[.]a$|cmake' "$work/attest.files" || fail "the package of the program has more"
+expect_line "$work/libattest-dev.files" '/cmake/attest/attestConfig[.]cmake$'
+! grep -q 'bin/attest' "$work/libattest-dev.files" || fail "both packages have the program"
+expect_line "$work/attest.depends" 'libc6 .*libmpfr6 .*libtbb12 '
+expect_line "$work/libattest-dev.depends" '^attest [(]= '
 echo "install_test: all well; packages used: $(tr '\n' ' ' <"$work/used_packages")"
