@@ -70,7 +70,7 @@ tests() {
 }
 tests -E '^wrong[.]|WrongKernel' >"$work/right" || { cat "$work/right" >&2; fail "a test failed"; }
 expect_line "$work/right" '^100% tests passed'
-for test in mine.bound.out mine.mask.excluded_keys builtin.bound.lse Keys/Loop.GivesAttention/3 \
+for test in mine.bound.out mine.mask.excluded_keys builtin.bound.lse Keys/Loop.GivesAttention/40 \
   Mine_Bounds.bound_out mine_properties fuzz_mine_corpus; do
   expect_line "$work/right" " $test \.* +Passed"
 done
@@ -88,7 +88,7 @@ replay=$(sed -n 's/^replay  *//p' "$work/wrong" | head -n 1)
 # It is a command, and says the same.
 ! sh -c "$replay" >"$work/replayed" || fail "the replay passed: $replay"
 expect_line "$work/replayed" '^FAIL bound.out '
-! tests -R 'WrongKernel.*/2$' >"$work/expect" || fail "EXPECT_ATTENTION accepts a wrong kernel"
+! tests -R 'WrongKernel.*/40$' >"$work/expect" || fail "EXPECT_ATTENTION accepts a wrong kernel"
 expect_line "$work/expect" '^bound.out: fail$'
 expect_line "$work/expect" '^  acts like |^  element '
 
@@ -120,4 +120,19 @@ while read -r package; do
   done
   [ -n "$found" ] || fail "$package is used, and libattest-dev does not depend on it"
 done <"$work/used_packages"
+
+command -v dpkg-shlibdeps >/dev/null || exit 0
+(cd "$build" && cpack --config CPackConfig.cmake -B "$work/debs" \
+  -D CPACK_OUTPUT_FILE_PREFIX="$work/debs") >"$work/packed" 2>&1 || { cat "$work/packed" >&2; fail "cpack"; }
+for package in attest libattest-dev; do
+  dpkg-deb -c "$work"/debs/${package}_*.deb >"$work/$package.files"
+  dpkg-deb -f "$work"/debs/${package}_*.deb Depends >"$work/$package.depends"
+done
+expect_line "$work/attest.files" ' [.]/usr/bin/attest$'
+expect_line "$work/attest.files" ' [.]/usr/share/man/man1/attest[.]1$'
+! grep -Eq 'include|[.]a$|cmake' "$work/attest.files" || fail "the package of the program has more"
+expect_line "$work/libattest-dev.files" '/cmake/attest/attestConfig[.]cmake$'
+! grep -q 'bin/attest' "$work/libattest-dev.files" || fail "both packages have the program"
+expect_line "$work/attest.depends" 'libc6 .*libmpfr6 .*libtbb12 '
+expect_line "$work/libattest-dev.depends" '^attest [(]= '
 echo "install_test: all well; packages used: $(tr '\n' ' ' <"$work/used_packages")"
