@@ -77,16 +77,17 @@ def answer(entry, number_of, question, folder):
     for name, case in asked:
         if case["outcome"] == "ok":
             return f"**{name}**", replay_of(case)
-    name, case = asked[0]
-    tried = "not " + ", not ".join(name for name, _ in asked)
-    return f"{tried}: {witness_text(case)}", replay_of(case)
+    case = asked[0][1]
+    return f"**{question['otherwise']}**: {witness_text(case)}", replay_of(case)
 
 
 def conventions(entry, questions, folder):
     rows = []
+    said = dict(entry["documentation"])
     for number_of, question in enumerate(questions):
         found, replay = answer(entry, number_of, question, folder)
-        rows.append([question["question"], found, entry["documentation"].get(question["topic"], ""), replay])
+        # What the documentation says of a topic stands beside its first question.
+        rows.append([question["question"], found, said.pop(question["topic"], ""), replay])
     return table(["question", "measured", "its documentation", "shown by"], rows)
 
 
@@ -152,13 +153,30 @@ def sentences(folder):
     return {law["law"]: law["sentence"] for law in Run(folder / "smoke").header()["laws"]}
 
 
+def cause(case):
+    """What a violation acts like, without the counts; empty where nothing explains it."""
+    return case.get("acts_like", "").split(": explains")[0]
+
+
+def grouped(found):
+    """Violations of one cause together; one that nothing explains stands alone."""
+    groups = {}
+    for place, (name, case) in enumerate(found):
+        groups.setdefault(cause(case) or place, []).append((name, case))
+    return list(groups.values())
+
+
 def finding_lines(folder):
     said = sentences(folder)
     lines = []
-    for name, case in findings(folder):
+    for group in grouped(findings(folder)):
+        name, case = group[0]
         acts = f" It acts like: {case['acts_like']}." if case.get("acts_like") else ""
-        lines += [f"- **{case['law']}** ({name}): {said.get(case['law'], '')} Here {witness_text(case)}.{acts}",
-                  "", "      " + case.get("replay", case["problem"]), ""]
+        lines.append(f"- **{case['law']}** ({name}): {said.get(case['law'], '')} Here {witness_text(case)}.{acts}")
+        others = [f"{other['law']} ({where})" for where, other in group[1:]]
+        if others:
+            lines.append(f"  The same explains: {', '.join(others)}.")
+        lines += ["", "      " + case.get("replay", case["problem"]), ""]
     return lines or ["None.", ""]
 
 
