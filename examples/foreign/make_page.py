@@ -12,6 +12,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).parent
+LONG = 200  # a replay line up to this length may well be longer than another one
 
 
 class Run:
@@ -136,9 +137,15 @@ def witness_text(case):
     return text + (f" ({number(ratio)} x bound)" if ratio else "")
 
 
+def shown(violation):
+    """The shrunk case, or the found one where only that has a replay line of its own or a shorter one."""
+    cases = [violation[name] for name in ("shrunk", "found") if name in violation]
+    lines = [case for case in cases if "law=" in case.get("replay", "")]
+    return min(lines or cases, key=lambda case: max(LONG, len(case.get("replay", ""))))
+
+
 def violations(folder):
-    """The smallest case of each violation of a run."""
-    return [violation.get("shrunk", violation["found"]) for violation in Run(folder).of("violation")]
+    return [shown(violation) for violation in Run(folder).of("violation")]
 
 
 def findings(folder):
@@ -230,7 +237,7 @@ hand. A violated law is a difference to the definition of attest (`include/attes
 of the library: a row without keys is NaN for some and zero for others.
 
 The adapters are in `examples/foreign/`. They hand the problem to the library as it takes it, say `unsupported` for
-the rest, and mend nothing. Padding of ragged members is zero. `error / bound` is the largest error over the derived
+the rest, and mend nothing. Padding of ragged members is ones. `error / bound` is the largest error over the derived
 bound of `numerics.md`; beyond 1 it is no rounding. Replay lines run in the folder of the project.
 """
 

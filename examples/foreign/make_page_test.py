@@ -79,12 +79,18 @@ class Page(unittest.TestCase):
         self.assertEqual(make_page.law_counts(self.folder), (1, 1))
 
     def test_every_group_has_its_findings_and_they_come_first(self):
-        shrunk = {**WRONG, "replay": "shorter"}
+        shrunk = {**WRONG, "replay": "attest replay it 'shrunk law=bound.out'"}
         write_run(self.folder / "problems-masks", {"type": "violation", "found": WRONG, "shrunk": shrunk})
         write_run(self.folder / "problems-scores", {"type": "violation", "found": WRONG})
         write_run(self.folder / "smoke", {"type": "violation", "found": WRONG})
         names = [(name, case["replay"]) for name, case in make_page.findings(self.folder)]
-        self.assertEqual(names, [("masks", "shorter"), ("scores", REPLAY), ("generated", REPLAY)])
+        self.assertEqual(names, [("masks", shrunk["replay"]), ("scores", REPLAY), ("generated", REPLAY)])
+
+    def test_a_long_replay_line_or_a_folder_gives_way(self):
+        for replay in ("attest replay it '" + "0," * 200 + " law=bound.out'", "attest replay '/a/folder'"):
+            shrunk = {**WRONG, "replay": replay}
+            self.assertEqual(make_page.shown({"found": WRONG, "shrunk": shrunk}), WRONG)
+        self.assertEqual(make_page.shown({"found": WRONG}), WRONG)
 
     def test_violations_of_one_cause_stand_together(self):
         empty = {**WRONG, "acts_like": "NaN for empty rows: explains 3 of 3 rows"}
