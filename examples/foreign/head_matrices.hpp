@@ -1,8 +1,8 @@
 // What plug-ins need that compute one head at a time on dense matrices: the rows of a head gathered
 // from any storage, and the mask of a batch member as a matrix.
 //
-// Padding is zero: rows of a ragged batch member beyond its lengths are part of the matrices, as
-// they are in a padded batch, and a mask hides them.
+// Rows of a ragged batch member beyond its lengths are part of the matrices, as they are in a
+// padded batch, and a mask hides them. They are ones, so that a weight that they get shows.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,17 @@ struct Head {
   int64_t keys() const { return problem.key_lengths[b]; }
 };
 
-/// Rows of q, (seq_q, columns); zeros beyond the query length.
+/// The number 1; of 16-bit elements, which hold bits of bf16, its bits.
+template <class Element>
+constexpr Element one() {
+  return sizeof(Element) == 2 ? static_cast<Element>(0x3f80) : Element{1};
+}
+
+/// Rows of q, (seq_q, columns); ones beyond the query length.
 template <class Element>
 std::vector<Element> query_rows(const Head& head, const attest_tensor& tensor) {
   const int64_t columns = tensor.extents[3];
-  std::vector<Element> rows(static_cast<std::size_t>(head.problem.seq_q * columns));
+  std::vector<Element> rows(static_cast<std::size_t>(head.problem.seq_q * columns), one<Element>());
   const auto* data = static_cast<const Element*>(tensor.data);
   for (int64_t i = 0; i < head.queries(); ++i) {
     const int64_t row = attest_query_row(&head.problem, &tensor, head.b, head.h, i);
@@ -39,11 +45,12 @@ std::vector<Element> query_rows(const Head& head, const attest_tensor& tensor) {
   return rows;
 }
 
-/// Rows of k or v, (seq_kv, columns); zeros beyond the key length.
+/// Rows of k or v, (seq_kv, columns); ones beyond the key length.
 template <class Element>
 std::vector<Element> key_rows(const Head& head, const attest_tensor& tensor) {
   const int64_t columns = tensor.extents[3];
-  std::vector<Element> rows(static_cast<std::size_t>(head.problem.seq_kv * columns));
+  std::vector<Element> rows(static_cast<std::size_t>(head.problem.seq_kv * columns),
+                            one<Element>());
   const auto* data = static_cast<const Element*>(tensor.data);
   for (int64_t j = 0; j < head.keys(); ++j) {
     const int64_t row = attest_key_row(&head.problem, &tensor, head.b, head.kv_head(), j);

@@ -12,6 +12,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).parent
+LONG = 200  # a replay line up to this length may well be longer than another one
 
 
 class Run:
@@ -77,16 +78,17 @@ def answer(entry, number_of, question, folder):
     for name, case in asked:
         if case["outcome"] == "ok":
             return f"**{name}**", replay_of(case)
-    name, case = asked[0]
-    tried = "not " + ", not ".join(name for name, _ in asked)
-    return f"{tried}: {witness_text(case)}", replay_of(case)
+    case = asked[0][1]
+    return f"**{question['otherwise']}**: {witness_text(case)}", replay_of(case)
 
 
 def conventions(entry, questions, folder):
     rows = []
+    said = dict(entry["documentation"])
     for number_of, question in enumerate(questions):
         found, replay = answer(entry, number_of, question, folder)
-        rows.append([question["question"], found, entry["documentation"].get(question["topic"], ""), replay])
+        # What the documentation says of a topic stands beside its first question.
+        rows.append([question["question"], found, said.pop(question["topic"], ""), replay])
     return table(["question", "measured", "its documentation", "shown by"], rows)
 
 
@@ -135,9 +137,15 @@ def witness_text(case):
     return text + (f" ({number(ratio)} x bound)" if ratio else "")
 
 
+def shown(violation):
+    """The shrunk case, or the found one where only that has a replay line of its own or a shorter one."""
+    cases = [violation[name] for name in ("shrunk", "found") if name in violation]
+    lines = [case for case in cases if "law=" in case.get("replay", "")]
+    return min(lines or cases, key=lambda case: max(LONG, len(case.get("replay", ""))))
+
+
 def violations(folder):
-    """The smallest case of each violation of a run."""
-    return [violation.get("shrunk", violation["found"]) for violation in Run(folder).of("violation")]
+    return [shown(violation) for violation in Run(folder).of("violation")]
 
 
 def findings(folder):
@@ -152,13 +160,30 @@ def sentences(folder):
     return {law["law"]: law["sentence"] for law in Run(folder / "smoke").header()["laws"]}
 
 
+def cause(case):
+    """What a violation acts like, without the counts; empty where nothing explains it."""
+    return case.get("acts_like", "").split(": explains")[0]
+
+
+def grouped(found):
+    """Violations of one cause together; one that nothing explains stands alone."""
+    groups = {}
+    for place, (name, case) in enumerate(found):
+        groups.setdefault(cause(case) or place, []).append((name, case))
+    return list(groups.values())
+
+
 def finding_lines(folder):
     said = sentences(folder)
     lines = []
-    for name, case in findings(folder):
+    for group in grouped(findings(folder)):
+        name, case = group[0]
         acts = f" It acts like: {case['acts_like']}." if case.get("acts_like") else ""
-        lines += [f"- **{case['law']}** ({name}): {said.get(case['law'], '')} Here {witness_text(case)}.{acts}",
-                  "", "      " + case.get("replay", case["problem"]), ""]
+        lines.append(f"- **{case['law']}** ({name}): {said.get(case['law'], '')} Here {witness_text(case)}.{acts}")
+        others = [f"{other['law']} ({where})" for where, other in group[1:]]
+        if others:
+            lines.append(f"  The same explains: {', '.join(others)}.")
+        lines += ["", "      " + case.get("replay", case["problem"]), ""]
     return lines or ["None.", ""]
 
 
@@ -212,7 +237,7 @@ hand. A violated law is a difference to the definition of attest (`include/attes
 of the library: a row without keys is NaN for some and zero for others.
 
 The adapters are in `examples/foreign/`. They hand the problem to the library as it takes it, say `unsupported` for
-the rest, and mend nothing. Padding of ragged members is zero. `error / bound` is the largest error over the derived
+the rest, and mend nothing. Padding of ragged members is ones. `error / bound` is the largest error over the derived
 bound of `numerics.md`; beyond 1 it is no rounding. Replay lines run in the folder of the project.
 """
 

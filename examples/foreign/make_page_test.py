@@ -34,7 +34,7 @@ def write_run(folder, *lines):
 
 
 QUESTION = {"question": "row without keys", "topic": "empty", "law": "bound.out",
-            "answers": [["0", "line"], ["NaN", "line"]]}
+            "answers": [["0", "line"], ["NaN", "line"]], "otherwise": "neither"}
 FLAG = {**QUESTION, "question": "flag", "flag": True}
 ENTRY = {"id": "mine", "title": "Mine", "kernel": KERNEL, "package": "nothing",
          "documentation": {"source": "its head", "empty": "not said"}}
@@ -56,12 +56,12 @@ class Page(unittest.TestCase):
 
     def test_no_answer_passes(self):
         found, replay = self.answer(WRONG, case("skipped"))
-        self.assertEqual(found, "not 0: out[0,1,2,3] is nan, should be 0.5 (12.5 x bound)")
+        self.assertEqual(found, "**neither**: out[0,1,2,3] is nan, should be 0.5 (12.5 x bound)")
         self.assertEqual(replay, f"`{REPLAY}`")
 
     def test_a_weak_answer_is_none(self):
         found, _ = self.answer(case("weak", reason="too wide"), case("skipped"))
-        self.assertEqual(found, "not 0: too wide")
+        self.assertEqual(found, "**neither**: too wide")
 
     def test_what_is_skipped_cannot_be_asked(self):
         self.assertEqual(self.answer(case("skipped"), case("skipped")), ("cannot be asked", ""))
@@ -79,12 +79,28 @@ class Page(unittest.TestCase):
         self.assertEqual(make_page.law_counts(self.folder), (1, 1))
 
     def test_every_group_has_its_findings_and_they_come_first(self):
-        shrunk = {**WRONG, "replay": "shorter"}
+        shrunk = {**WRONG, "replay": "attest replay it 'shrunk law=bound.out'"}
         write_run(self.folder / "problems-masks", {"type": "violation", "found": WRONG, "shrunk": shrunk})
         write_run(self.folder / "problems-scores", {"type": "violation", "found": WRONG})
         write_run(self.folder / "smoke", {"type": "violation", "found": WRONG})
         names = [(name, case["replay"]) for name, case in make_page.findings(self.folder)]
-        self.assertEqual(names, [("masks", "shorter"), ("scores", REPLAY), ("generated", REPLAY)])
+        self.assertEqual(names, [("masks", shrunk["replay"]), ("scores", REPLAY), ("generated", REPLAY)])
+
+    def test_a_long_replay_line_or_a_folder_gives_way(self):
+        for replay in ("attest replay it '" + "0," * 200 + " law=bound.out'", "attest replay '/a/folder'"):
+            shrunk = {**WRONG, "replay": replay}
+            self.assertEqual(make_page.shown({"found": WRONG, "shrunk": shrunk}), WRONG)
+        self.assertEqual(make_page.shown({"found": WRONG}), WRONG)
+
+    def test_violations_of_one_cause_stand_together(self):
+        empty = {**WRONG, "acts_like": "NaN for empty rows: explains 3 of 3 rows"}
+        violations = [{"type": "violation", "found": found} for found in (
+            empty, WRONG, {**empty, "law": "bound.lse", "acts_like": "NaN for empty rows: explains 9 of 9 rows"},
+            {**WRONG, "acts_like": ""}, {**WRONG, "acts_like": ""})]
+        write_run(self.folder / "smoke", *violations)
+        sizes = [len(group) for group in make_page.grouped(make_page.findings(self.folder))]
+        self.assertEqual(sizes, [2, 1, 1, 1])
+        self.assertIn("The same explains: bound.lse (generated).", "\n".join(make_page.finding_lines(self.folder)))
 
     def test_the_worst_recorded_head_of_each_type(self):
         write_run(self.folder / "recorded-f32", case("ok", dtype="f32", worst_ratio=0.1),

@@ -15,6 +15,7 @@
 //
 // The package onnxruntime-node is looked for where `./run bench` and `./run foreign` put it, then
 // as Node does. What the operators do to a row that sees no key is left as it is.
+// Padding of ragged members is ones.
 import { serve, Unsupported } from "./attest_pipe.mjs";
 import { onnxruntime } from "./find_onnxruntime.mjs";
 import { model } from "./onnx_model.mjs";
@@ -26,10 +27,17 @@ const arrays = { float32: Float32Array, float16: Uint16Array };
 
 // -- what the problem asks, as tensors of ONNX ---------------------------------------------------
 
-/** The rows that exist, (batch, heads, rows, columns) or, as rows, (batch, rows, heads * columns). */
+/** The bits of 1 in f16, for arrays that hold bits. */
+const ONE_F16 = 0x3c00;
+
+/**
+ * The rows that exist, (batch, heads, rows, columns) or, as rows, (batch, rows, heads * columns);
+ * ones behind them, as padding that is not zero.
+ */
 function dense({ data, extents, strides }, lengths, asRows) {
   const [batch, heads, rows, columns] = extents;
   const packed = new data.constructor(batch * heads * rows * columns);
+  packed.fill(data instanceof Uint16Array ? ONE_F16 : 1);
   for (let b = 0; b < batch; ++b)
     for (let h = 0; h < heads; ++h)
       for (let r = 0; r < lengths[b]; ++r) {
@@ -86,6 +94,7 @@ function floatMask(problem, tensors) {
   const bias = tensors.bias;
   const data = fill(new Float32Array(count), problem, heads, (b, h, i, j) => {
     if (!passes(problem, tensors, b, i, j)) return -Infinity;
+    if (j >= problem.key_lengths[b]) return 0; // the key is padding: there is no such bias
     const added = problem.mask.includes("additive") ? pair(tensors.additive, i, j) : 0;
     if (!bias) return added;
     const [sb, sh, si, sj] = bias.strides;

@@ -13,7 +13,7 @@ FORM says which attention of PyTorch runs; each raises where this PyTorch has no
   flex                torch.nn.attention.flex_attention, with a mask_mod (PyTorch 2.5 or newer)
 
 DEVICE is cpu (the default) or cuda. What the library does to a row that sees no key, and to what
-masked keys hold, is left as it is. Ragged batch members are padded with zeros and masked.
+masked keys hold, is left as it is. Ragged batch members are padded with ones and masked.
 """
 
 import contextlib
@@ -43,9 +43,9 @@ def as_torch(call, name):
 
 
 def padded(call, name, lengths):
-    """The rows that exist; zeros behind them."""
+    """The rows that exist; ones behind them, as padding that is not zero."""
     rows = as_torch(call, name)
-    whole = torch.zeros_like(rows, memory_format=torch.contiguous_format)
+    whole = torch.ones_like(rows, memory_format=torch.contiguous_format)
     for member, length in enumerate(lengths):
         whole[member, :, :length] = rows[member, :, :length]
     return whole
