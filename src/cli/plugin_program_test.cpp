@@ -41,7 +41,7 @@ TEST_F(PluginProgram, PassesTheWorkedPlugins) {
 }
 
 TEST_F(PluginProgram, ASymbolMayBeNamed) {
-  EXPECT_EQ(smoke(example("plugin_c") + ":attest_kernel", {"--only", "meta.*"}).exit_code, 0);
+  EXPECT_EQ(smoke(example("plugin_c") + ":attest_kernel", {"--only", "bound.*"}).exit_code, 0);
   expect_refused({"check", example("plugin_c") + ":nothing"}, {"no symbol 'nothing'"});
 }
 
@@ -69,10 +69,10 @@ INSTANTIATE_TEST_SUITE_P(Every, PlantedPlugin,
                          testing::Values(std::pair{"plugin_c_planted_1", "mask."},
                                          std::pair{"plugin_c_planted_2", "mask."},
                                          std::pair{"plugin_c_planted_3", "lse"},
-                                         std::pair{"plugin_c_planted_4", "accuracy."},
-                                         std::pair{"plugin_cpp_planted_1", "accuracy."},
-                                         std::pair{"plugin_cpp_planted_2", "accuracy."},
-                                         std::pair{"plugin_cpp_planted_3", "accuracy."},
+                                         std::pair{"plugin_c_planted_4", "bound.out"},
+                                         std::pair{"plugin_cpp_planted_1", "bound.out"},
+                                         std::pair{"plugin_cpp_planted_2", "bound.out"},
+                                         std::pair{"plugin_cpp_planted_3", "bound.out"},
                                          std::pair{"plugin_cpp_planted_4", "merge."}));
 
 class NewKernel : public PluginProgram, public testing::WithParamInterface<const char*> {
