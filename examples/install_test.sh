@@ -43,9 +43,10 @@ expect_line "$work/doctor" "^real tensors +$((tensors - 1))\$"
 
 # -- a project --------------------------------------------------------------------------------
 
+# Without a false alarm of GCC 12 on strings (its bug 105651).
 cmake -S "$project" -B "$work/build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_WRONG_KERNEL=ON \
-  -DCMAKE_CXX_FLAGS='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
+  -DCMAKE_CXX_FLAGS='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-restrict'
 ninja -C "$work/build" >"$work/built" || { tail -n 40 "$work/built" >&2; fail "it does not build"; }
 ! grep -rqF "$PWD/include" "$work/build/build.ninja" || fail "headers of the source tree are used"
 

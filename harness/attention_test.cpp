@@ -121,6 +121,7 @@ TEST(ExpectAttention, UsesTheAccuracyThatIsGiven) {
   EXPECT_LT(usual.out.worst_ratio, own.out.worst_ratio);
   DeclaredAccuracy too_good = declared;
   too_good.format = format_of(Dtype::f64);
+  too_good.exp_relative_error = too_good.exp_absolute_error = 0;
   EXPECT_FALSE(judge({computed.of.problem, computed.views(), too_good}).holds);
 }
 

@@ -59,7 +59,8 @@ TEST(LawTests, RefuseWrongOptions) {
   EXPECT_FALSE(selected_laws({.laws = {"no.such_law"}}).ok());
   const properties::Law& law = *properties::find_law("bound.out");
   EXPECT_EQ(run_law(*right(), law, {.tier = "hourly"}).outcome, LawOutcome::broken);
-  EXPECT_EQ(run_law(*kernels::find_builtin("builtin:flash_bf16out"), law, {.dtypes = {Dtype::f64}})
+  EXPECT_EQ(run_law(*mutants::find("mutant:averages_tile_outputs")->kernel, law,
+                    {.dtypes = {Dtype::bf16}})
                 .outcome,
             LawOutcome::broken);
 }
