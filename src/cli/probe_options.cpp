@@ -8,7 +8,10 @@ void add_probe(CLI::App& app, ProbeOptions& options) {
   CLI::App* const probe = app.add_subcommand(
       "probe",
       "find out the conventions of a kernel by experiments, believing nothing it declares");
-  probe->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  probe
+      ->add_option("KERNEL", options.kernel,
+                   "builtin:NAME, mutant:NAME, or a kernel of your own, as in attest check")
+      ->required();
   probe->add_option("--dtype", options.dtype,
                     "type of q, k and v (f32, where the kernel takes it)");
   probe->add_flag("--experiments", options.experiments,
