@@ -27,6 +27,8 @@ set(ARROWS
   "src/foreign    | ^src/foreign/         | std attest/ foreign/ nlohmann/ ${system} dlfcn.h"
   "examples       | ^examples/            | std attest/kernel_abi.h"
   "+foreign       | ^examples/foreign/    | Eigen/Core oneapi/dnnl/"
+  "+processes     | ^src/foreign/(child_process|fault_report|spawn)[.]cpp$ | poll.h signal.h spawn.h \
+                                            ucontext.h"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
                                             mutants/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
@@ -56,10 +58,11 @@ set(ARROWS
   "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \
                                             cli/case_text.hpp cli/inputs.hpp \
                                             cli/world_state.hpp cli/exhaustive_state.hpp \
-                                            kernels/registry.hpp reference/oracle.hpp \
+                                            kernels/registry.hpp reference/oracle.hpp foreign/ \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
                                             properties/case.hpp CLI/ fmt/ nlohmann/"
+  "+foreign       | ^bench/foreign_overhead[.]cpp$ | foreign/"
   "+peers         | ^bench/peer_[^/]*[.]cpp$ | cblas.h oneapi/dnnl/"
   "+system        | ^bench/(machine|memory|onnxruntime_api)[.]cpp$ | ${system} dlfcn.h malloc.h"
   "+simd          | ^bench/[^/]*_simd[.]cpp$ | hwy/"

@@ -20,6 +20,7 @@ DESCRIPTION = {
 
 def weighted(weights, seen, v):
     """weights @ v, where what a key that is not seen holds does not matter, NaN included."""
+    v = np.where(seen.any(axis=0)[:, None], v, 0)
     if np.isfinite(v).all():
         return weights @ v
     terms = weights[:, :, None] * v[None]

@@ -44,9 +44,9 @@ static const attest_description description = {
     .version = "1",
     .summary = "scores of a row, their maximum, weights, average; in double",
     .dtypes = ATTEST_BIT(ATTEST_F32) | ATTEST_BIT(ATTEST_F64) | ATTEST_BIT(ATTEST_BF16),
-    .features = ATTEST_HAS_CAUSAL | ATTEST_HAS_WINDOW | ATTEST_HAS_KEY_LENGTHS | ATTEST_HAS_LSE |
-                ATTEST_HAS_GROUPED_HEADS | ATTEST_HAS_STRIDES | ATTEST_HAS_BACKWARD |
-                ATTEST_HAS_PARALLEL_CALLS,
+    .features = ATTEST_HAS_CAUSAL | ATTEST_HAS_WINDOW | ATTEST_HAS_MASK_BITS |
+                ATTEST_HAS_KEY_LENGTHS | ATTEST_HAS_LSE | ATTEST_HAS_GROUPED_HEADS |
+                ATTEST_HAS_STRIDES | ATTEST_HAS_BACKWARD | ATTEST_HAS_PARALLEL_CALLS,
     .accuracy = &accuracy,
 };
 
@@ -97,7 +97,8 @@ static bool visible(const attest_problem* p, int64_t b, int64_t query, int64_t k
   if ((p->mask & ATTEST_MASK_CAUSAL) && key > position) return false;
   if ((p->mask & ATTEST_MASK_WINDOW_LEFT) && key < position - left) return false;
   if ((p->mask & ATTEST_MASK_WINDOW_RIGHT) && key > position + p->window_right) return false;
-  return true;
+  if (!(p->mask & ATTEST_MASK_BITS)) return true;
+  return p->bits[(p->bits_rows == 1 ? 0 : query) * p->bits_columns + key] != 0;
 }
 
 static double dot(const attest_tensor* a, int64_t a_row, const attest_tensor* b, int64_t b_row,
@@ -126,8 +127,8 @@ static void write_row(const attest_problem* p, const attest_forward_tensors* t, 
                       int64_t head, int64_t query, const double* scores, double* output) {
   const int64_t kv_head = head / (p->heads_q / p->heads_kv);
   double max = -INFINITY;
-  for (int64_t key = 0; key < p->seq_kv; ++key)
-    if (!(scores[key] <= max)) max = scores[key];
+  for (int64_t key = 0; key < p->seq_kv; ++key) /* a NaN becomes the maximum, and shows */
+    if (scores[key] != -INFINITY && !(scores[key] <= max)) max = scores[key];
   double sum = 0;
   for (int64_t c = 0; c < p->head_dim_v; ++c) output[c] = 0;
   for (int64_t key = 0; key < p->seq_kv; ++key) {

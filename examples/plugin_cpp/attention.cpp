@@ -4,7 +4,8 @@
 // causal masks, windows, key lengths and grouped heads, writes the natural lse, and merges parts
 // (out, lse).
 //
-// PLANTED=1..4 makes it wrong on purpose: attest check must find each of them.
+// PLANTED=1..4 makes it wrong on purpose: attest check must find each of them. SILENT=1 states
+// nothing about its arithmetic, which must not accuse it.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -16,6 +17,9 @@
 
 #ifndef PLANTED
 #define PLANTED 0
+#endif
+#ifndef SILENT
+#define SILENT 0
 #endif
 
 namespace {
@@ -74,7 +78,9 @@ bool visible(const attest_problem& p, std::int64_t b, std::int64_t query, std::i
     return false;
   if (has(ATTEST_MASK_CAUSAL) && key > position) return false;
   if (has(ATTEST_MASK_WINDOW_LEFT) && key < position - p.window_left) return false;
-  return !has(ATTEST_MASK_WINDOW_RIGHT) || key <= position + p.window_right;
+  if (has(ATTEST_MASK_WINDOW_RIGHT) && key > position + p.window_right) return false;
+  return !has(ATTEST_MASK_BITS) ||
+         p.bits[(p.bits_rows == 1 ? 0 : query) * p.bits_columns + key] != 0;
 }
 
 /// The running summary of a row.
@@ -176,7 +182,18 @@ void merge_row(const attest_problem& p, const attest_part& left, const attest_pa
   lse_of(part).set(0, sum == 0 ? max : max + std::log(sum));
 }
 
+/// Whether the lse of a row is one that a part of this kernel can have.
+template <class Real>
+bool is_part(const attest_part& part, std::int64_t row) {
+  const Real lse = Row<Real>(*part.lse, row * part.lse->strides[2])[0];
+  return std::isfinite(lse) || lse == kMinusInfinity<Real>;
+}
+
 // ---- The C interface: nothing may be thrown through it ----------------------------------------
+
+void say(attest_message* message, std::string_view why) {
+  message->text[why.copy(message->text, message->capacity - 1)] = 0;
+}
 
 template <class Body>
 int guarded(attest_message* message, Body&& body) noexcept {
@@ -184,8 +201,7 @@ int guarded(attest_message* message, Body&& body) noexcept {
     body();
     return ATTEST_OK;
   } catch (...) {
-    constexpr std::string_view kWhy = "out of memory";
-    message->text[kWhy.copy(message->text, message->capacity - 1)] = 0;
+    say(message, "out of memory");
     return ATTEST_FAILED;
   }
 }
@@ -201,15 +217,24 @@ int forward(const attest_problem* problem, const attest_tiling*,
   });
 }
 
+template <class Real>
+int merge_rows(const attest_problem& problem, const attest_part& left, const attest_part& right,
+               const attest_part& part, attest_message* message) noexcept {
+  for (std::int64_t row = 0; row < part.out->extents[2]; ++row) {
+    if (!is_part<Real>(left, row) || !is_part<Real>(right, row)) {
+      say(message, "an lse of +inf or NaN is not that of a part");
+      return ATTEST_FAILED;
+    }
+    merge_row<Real>(problem, left, right, part, row);
+  }
+  return ATTEST_OK;
+}
+
 int merge(const attest_problem* problem, const attest_part* left, const attest_part* right,
           const attest_part* part, attest_message* message) noexcept {
-  return guarded(message, [&] {
-    for (std::int64_t row = 0; row < part->out->extents[2]; ++row)
-      if (problem->dtype_compute == ATTEST_F64)
-        merge_row<double>(*problem, *left, *right, *part, row);
-      else
-        merge_row<float>(*problem, *left, *right, *part, row);
-  });
+  return problem->dtype_compute == ATTEST_F64
+             ? merge_rows<double>(*problem, *left, *right, *part, message)
+             : merge_rows<float>(*problem, *left, *right, *part, message);
 }
 
 const attest_accuracy& accuracy() {
@@ -240,9 +265,10 @@ const attest_description* describe() noexcept {
     std::string_view("one pass over the keys with a running maximum")
         .copy(d.summary, sizeof d.summary - 1);
     d.dtypes = ATTEST_BIT(ATTEST_F32) | ATTEST_BIT(ATTEST_F64) | ATTEST_BIT(ATTEST_BF16);
-    d.features = ATTEST_HAS_CAUSAL | ATTEST_HAS_WINDOW | ATTEST_HAS_KEY_LENGTHS | ATTEST_HAS_LSE |
-                 ATTEST_HAS_GROUPED_HEADS | ATTEST_HAS_STRIDES | ATTEST_HAS_PARALLEL_CALLS;
-    d.accuracy = &accuracy();
+    d.features = ATTEST_HAS_CAUSAL | ATTEST_HAS_WINDOW | ATTEST_HAS_MASK_BITS |
+                 ATTEST_HAS_KEY_LENGTHS | ATTEST_HAS_LSE | ATTEST_HAS_GROUPED_HEADS |
+                 ATTEST_HAS_STRIDES | ATTEST_HAS_PARALLEL_CALLS;
+    d.accuracy = SILENT ? nullptr : &accuracy();
     return d;
   }();
   return &description;

@@ -500,8 +500,9 @@ typedef struct attest_kernel_table {
                  int64_t key_end, const attest_forward_tensors* tensors, const attest_part* part,
                  attest_message* message);
 
-  /* Joins parts over disjoint keys; `part` is neither of the two. Null: the kernel merges nothing
-   * that can be tested alone; the laws of merges are then skipped. */
+  /* Joins parts over disjoint keys; `part` is neither of the two. An lse that no part of the
+   * declared form has (an infinity of the other sign, NaN) is refused with ATTEST_FAILED. Null: the
+   * kernel merges nothing that can be tested alone; the laws of merges are then skipped. */
   int (*merge)(const attest_problem* problem, const attest_part* left, const attest_part* right,
                const attest_part* part, attest_message* message);
 

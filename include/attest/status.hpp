@@ -25,12 +25,12 @@ enum class StatusCode {
   invalid_argument,  ///< contradictory shapes, views or text
   all_masked_row,    ///< a row has no visible key and the policy is `reject`; `row` names it
   kernel_failed,     ///< a kernel returned an error that the problem does not justify
+  undecided,         ///< no verdict: no enclosure that is narrow enough, or no proven bound
+  io_error,          ///< a file cannot be read or written
   kernel_ended,      ///< the process of a kernel ended, or said what is no answer
   timed_out,         ///< a kernel gave no answer within its time
   broken_contract,   ///< a kernel did what no kernel may do: wrote outside its results, changed an
                      ///< input or the arithmetic of the processor, printed
-  undecided,         ///< no verdict: no enclosure that is narrow enough, or no proven bound
-  io_error,          ///< a file cannot be read or written
 };
 
 class [[nodiscard]] Status {

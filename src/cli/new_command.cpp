@@ -68,8 +68,15 @@ Result<Skeleton> skeleton_of(const NewOptions& options) {
                      header},
                     name + ".cpp",
                     commands};
-  if (options.abi == "pipe")
-    return invalid_argument("this build has no skeleton for --abi pipe; known: c, cpp");
+  if (options.abi == "pipe") {
+    if (skeleton_text(SkeletonText::pipe_kernel).empty())
+      return invalid_argument("this build has no skeleton for --abi pipe; known: c, cpp");
+    return Skeleton{{{name + ".py", SkeletonText::pipe_kernel},
+                     {"attest_pipe.py", SkeletonText::pipe_module},
+                     {"README.md", SkeletonText::pipe_readme}},
+                    name + ".py",
+                    fmt::format("  attest check 'pipe:python3 {}.py' --tier smoke\n", name)};
+  }
   return invalid_argument("unknown --abi '" + options.abi + "'; known: c, cpp, pipe");
 }
 
@@ -87,6 +94,8 @@ Status write_skeleton(const Skeleton& skeleton, const fs::path& folder, const st
                     "cannot create " + path.parent_path().string() + ": " + error.message()};
     std::string text = replaced(std::string(skeleton_text(file.text)), "@NAME@", name);
     text = replaced(std::move(text), "@SOURCE@", skeleton.source);
+    if (file.text == SkeletonText::pipe_kernel)
+      text = replaced(std::move(text), "\"name\": \"numpy\"", "\"name\": \"" + name + "\"");
     if (Status status = write_file(path, text); !status.ok()) return status;
   }
   return {};

@@ -32,7 +32,7 @@ class PluginProgram : public ProgramTest {
 };
 
 TEST_F(PluginProgram, PassesTheWorkedPlugins) {
-  for (const char* name : {"plugin_c", "plugin_cpp"}) {
+  for (const char* name : {"plugin_c", "plugin_cpp", "plugin_cpp_silent"}) {
     const Finished checked = smoke(example(name));
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
     EXPECT_THAT(last_line(checked.out), StartsWith("PASSED  "));
@@ -41,7 +41,7 @@ TEST_F(PluginProgram, PassesTheWorkedPlugins) {
 }
 
 TEST_F(PluginProgram, ASymbolMayBeNamed) {
-  EXPECT_EQ(smoke(example("plugin_c") + ":attest_kernel", {"--only", "meta.*"}).exit_code, 0);
+  EXPECT_EQ(smoke(example("plugin_c") + ":attest_kernel", {"--only", "bound.*"}).exit_code, 0);
   expect_refused({"check", example("plugin_c") + ":nothing"}, {"no symbol 'nothing'"});
 }
 
@@ -69,10 +69,10 @@ INSTANTIATE_TEST_SUITE_P(Every, PlantedPlugin,
                          testing::Values(std::pair{"plugin_c_planted_1", "mask."},
                                          std::pair{"plugin_c_planted_2", "mask."},
                                          std::pair{"plugin_c_planted_3", "lse"},
-                                         std::pair{"plugin_c_planted_4", "accuracy."},
-                                         std::pair{"plugin_cpp_planted_1", "accuracy."},
-                                         std::pair{"plugin_cpp_planted_2", "accuracy."},
-                                         std::pair{"plugin_cpp_planted_3", "accuracy."},
+                                         std::pair{"plugin_c_planted_4", "bound.out"},
+                                         std::pair{"plugin_cpp_planted_1", "bound.out"},
+                                         std::pair{"plugin_cpp_planted_2", "bound.out"},
+                                         std::pair{"plugin_cpp_planted_3", "bound.out"},
                                          std::pair{"plugin_cpp_planted_4", "merge."}));
 
 class NewKernel : public PluginProgram, public testing::WithParamInterface<const char*> {
@@ -101,6 +101,19 @@ TEST_F(PluginProgram, NewNeverOverwrites) {
   EXPECT_FALSE(exists("mine/mine.c"));
   EXPECT_EQ(run({"new", "mine", "--abi", "c", "--out", "other/place"}).exit_code, 0);
   EXPECT_TRUE(exists("other/place/mine.c"));
+}
+
+TEST_F(PluginProgram, NewWritesAPipeProgramWhereThisBuildHasOne) {
+  const Finished made = run({"new", "mine", "--abi", "pipe"});
+  if (made.exit_code == 2) {
+    EXPECT_THAT(made.err, HasSubstr("no skeleton for --abi pipe; known: c, cpp"));
+    EXPECT_FALSE(exists("mine"));
+    return;
+  }
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(read("mine/mine.py"), HasSubstr("\"name\": \"mine\""));
+  EXPECT_THAT(read("mine/README.md"), HasSubstr("'pipe:python3 mine.py'"));
+  EXPECT_TRUE(exists("mine/attest_pipe.py"));
 }
 
 TEST_F(PluginProgram, NewRefusesWrongWords) {

@@ -27,7 +27,8 @@ void replay_one(const Kernel& kernel, const properties::Law& law, const properti
   if (is_violation(outcome)) {
     ++tally.violated;
     tally.crashed = tally.crashed || gave_no_results(outcome);
-    result.acts_like = properties::acts_like(properties::explain(kernel, law, on));
+    if (!gave_no_results(outcome))
+      result.acts_like = properties::acts_like(properties::explain(kernel, law, on));
     fmt::print("{}", render_found_text(result));
     fmt::print("{}  replay  {}\n", values_text(on), replay_command_line(kernel, on, law.name, {}));
     return;

@@ -39,7 +39,8 @@ Status show(const ReplayInput& input, const properties::Law& law, const properti
   result.problem = problem_text(shrunk.smallest);
   result.verdict = shrunk.verdict;
   const std::vector<properties::Case> cases{shrunk.smallest, input.value};
-  result.acts_like = properties::acts_like(properties::explain(kernel, law, cases));
+  if (!gave_no_results(shrunk.verdict.outcome))
+    result.acts_like = properties::acts_like(properties::explain(kernel, law, cases));
   fmt::print("{}", render_found_text(result));
   fmt::print("{}shrunk     {} tried, {} kept{}\n", values_text(shrunk.smallest), shrunk.tried,
              shrunk.kept, shrunk.finished ? "" : "; the time is over, a smaller case may exist");

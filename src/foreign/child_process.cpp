@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,32 +14,13 @@
 #include <thread>
 #include <utility>
 
-extern char** environ;
-
 namespace attest::foreign {
 namespace {
 
 /// The end of standard error that is kept.
 constexpr std::size_t kLastWords = 2048;
-/// Large enough that a small call is one write; the system may give less.
-constexpr int kPipeBytes = 1 << 20;
 /// For a program that has closed its output, or was told to end.
 constexpr std::chrono::milliseconds kMoment{500};
-
-Status cannot(const std::string& what, int error) {
-  return {StatusCode::io_error, "cannot " + what + ": " + std::strerror(error)};
-}
-
-struct Pipe {
-  Descriptor read, write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot("make a pipe", errno);
-  ::fcntl(ends[1], F_SETPIPE_SZ, kPipeBytes);
-  return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
-}
 
 void never_block(const Descriptor& descriptor) {
   ::fcntl(descriptor.number(), F_SETFL, ::fcntl(descriptor.number(), F_GETFL) | O_NONBLOCK);
@@ -70,45 +50,6 @@ class WithoutPipeSignal {
   sigset_t before_{};
 };
 
-/// How a process is started: its three streams, a group of its own, the usual signals.
-class SpawnRecipe {
- public:
-  SpawnRecipe(const Pipe& in, const Pipe& out, const Pipe& errors) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_adddup2(&actions_, in.read.number(), STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, out.write.number(), STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, errors.write.number(), STDERR_FILENO);
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    sigset_t all;
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  SpawnRecipe(const SpawnRecipe&) = delete;
-  SpawnRecipe& operator=(const SpawnRecipe&) = delete;
-  ~SpawnRecipe() {
-    ::posix_spawnattr_destroy(&attributes_);
-    ::posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  int spawn(const std::vector<std::string>& words, pid_t& process) const {
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    return ::posix_spawnp(&process, arguments.front(), &actions_, &attributes_, arguments.data(),
-                          environ);
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
-
 int milliseconds_until(std::chrono::steady_clock::time_point end) {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
@@ -128,14 +69,6 @@ std::string seconds_text(std::chrono::duration<double> limit) {
 }
 
 }  // namespace
-
-Descriptor::~Descriptor() {
-  close();
-}
-
-void Descriptor::close() {
-  if (open()) ::close(std::exchange(number_, -1));
-}
 
 std::string to_text(const Ending& ending, std::chrono::duration<double> limit) {
   switch (ending.kind) {
@@ -159,11 +92,10 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std:
   for (const auto* const pipe : {&in, &out, &errors})
     if (!pipe->ok()) return pipe->status();
   std::unique_ptr<ChildProcess> child(new ChildProcess);
-  const SpawnRecipe recipe(in.value(), out.value(), errors.value());
-  if (const int error = recipe.spawn(words, child->process_); error != 0) {
-    child->process_ = -1;
-    return cannot("start " + words.front(), error);
-  }
+  const Result<pid_t> process =
+      spawn(words, in.value().read, out.value().write, errors.value().write);
+  if (!process.ok()) return process.status();
+  child->process_ = process.value();
   child->input_ = std::move(in.value().write);
   child->output_ = std::move(out.value().read);
   child->errors_ = std::move(errors.value().read);

@@ -2,41 +2,18 @@
 // ended with all that it started.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "attest/status.hpp"
 #include "foreign/frames.hpp"
+#include "foreign/spawn.hpp"
 
 namespace attest::foreign {
-
-/// A file descriptor that is closed once.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor();
-
-  int number() const { return number_; }
-  bool open() const { return number_ >= 0; }
-  void close();
-
- private:
-  int number_;
-};
 
 /// Bytes of a frame that is sent, where they lie.
 struct OutgoingFrame {

@@ -83,8 +83,10 @@ void explain(const GuardedTensor& tensor, const void* address, bool wrote) {
   Line line;
   line << kContractMark;
   const Beside side = tensor.block.side_of(address);
-  if (side == Beside::inside)
-    line << (wrote ? "changed " : "could not read ") << tensor.name << ", an input";
+  if (side == Beside::inside && wrote && tensor.is_input)
+    line << "changed " << tensor.name << ", an input";
+  else if (side == Beside::inside)
+    line << (wrote ? "wrote " : "read ") << "between the elements of " << tensor.name;
   else
     line << (wrote ? "wrote " : "read ") << side_text(side) << tensor.name;
   line.write();
@@ -103,8 +105,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     line << kFaultMark << "out of memory (limit " << (limit.load() >> 20) << " MiB)";
     line.write();
   }
-  // The same access again, now without this handler: the process ends by its true signal.
+  // The same access again, now without this handler: the process ends by its true signal. One
+  // that somebody sent is sent again.
   ::signal(signal, SIG_DFL);
+  if (info->si_code <= 0) ::raise(signal);
 }
 
 void on_refused_memory() {

@@ -29,8 +29,10 @@ std::uint64_t grown(std::uint64_t filled, std::uint64_t size) {
   return std::min(size, std::max(kAtOnce, 2 * filled));
 }
 
-std::string megabytes(std::uint64_t bytes) {
-  return std::to_string(bytes >> 20) + " MiB";
+std::string size_text(std::uint64_t bytes) {
+  constexpr int kMebi = 20;
+  if (bytes >> kMebi == 0) return std::to_string(bytes) + " bytes";
+  return std::to_string(bytes >> kMebi) + " MiB";
 }
 
 }  // namespace
@@ -99,8 +101,8 @@ Status FrameReader::take_header() {
   data_bytes_ = little_endian<std::uint64_t>(header_.data() + 8);
   if (line_bytes_ == 0) return invalid_argument("a frame without a line");
   if (line_bytes_ > limits_.line_bytes)
-    return invalid_argument("a frame says that its line has " + megabytes(line_bytes_) +
-                            "; at most " + megabytes(limits_.line_bytes) + " are taken");
+    return invalid_argument("a frame says that its line has " + size_text(line_bytes_) +
+                            "; at most " + size_text(limits_.line_bytes) + " are taken");
   if (data_bytes_ > limits_.data_bytes)
     return invalid_argument("a frame says that it has " + std::to_string(data_bytes_) +
                             " bytes of data; at most " + std::to_string(limits_.data_bytes) +

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "foreign/frames.hpp"
+#include "foreign/wire_tensor.hpp"
 
 namespace attest::foreign {
 namespace {
@@ -51,17 +52,45 @@ Result<GuardedBlock> GuardedBlock::make(std::size_t bytes) {
   return block;
 }
 
+Result<GuardedBlock> GuardedBlock::make_far(const Extents& extents, const Strides& strides,
+                                            std::size_t element_bytes) {
+  WireTensor form;
+  form.extents = extents;
+  form.strides = strides;
+  form.element_bytes = element_bytes;
+  const auto span = form.span_bytes();
+  const std::size_t page = page_bytes();
+  GuardedBlock block;
+  block.size_ = static_cast<std::size_t>(span.value_or(0));
+  block.pages_bytes_ = rounded_up(block.size_, page) + 2 * page;
+  void* const pages = !span ? MAP_FAILED
+                            : ::mmap(nullptr, block.pages_bytes_, PROT_NONE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) return Status{StatusCode::io_error, "no address space for a tensor"};
+  block.pages_ = static_cast<std::byte*>(pages);
+  block.data_ = block.pages_ + page;
+  for_each_element(extents, strides, strides, element_bytes, [&](Index at, Index) {
+    const std::size_t first = page + static_cast<std::size_t>(at);
+    block.far_pages_.insert(first / page * page);
+    block.far_pages_.insert((first + element_bytes - 1) / page * page);
+  });
+  block.set_read_only(false);
+  return block;
+}
+
 GuardedBlock::GuardedBlock(GuardedBlock&& other) noexcept
     : pages_(std::exchange(other.pages_, nullptr)),
       pages_bytes_(other.pages_bytes_),
       data_(other.data_),
-      size_(other.size_) {}
+      size_(other.size_),
+      far_pages_(std::move(other.far_pages_)) {}
 
 GuardedBlock& GuardedBlock::operator=(GuardedBlock&& other) noexcept {
   std::swap(pages_, other.pages_);
   std::swap(pages_bytes_, other.pages_bytes_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(far_pages_, other.far_pages_);
   return *this;
 }
 
@@ -71,16 +100,17 @@ GuardedBlock::~GuardedBlock() {
 
 void GuardedBlock::set_read_only(bool read_only) const {
   const std::size_t page = page_bytes();
-  ::mprotect(pages_ + page, pages_bytes_ - 2 * page,
-             read_only ? PROT_READ : PROT_READ | PROT_WRITE);
+  const int allowed = read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+  if (far_pages_.empty()) ::mprotect(pages_ + page, pages_bytes_ - 2 * page, allowed);
+  for (const std::size_t at : far_pages_) ::mprotect(pages_ + at, page, allowed);
 }
 
 bool GuardedBlock::written_before() const {
-  return !is_pattern({pages_ + page_bytes(), data_});
+  return far_pages_.empty() && !is_pattern({pages_ + page_bytes(), data_});
 }
 
 bool GuardedBlock::written_behind() const {
-  return !is_pattern({data_ + size_, pages_ + pages_bytes_ - page_bytes()});
+  return far_pages_.empty() && !is_pattern({data_ + size_, pages_ + pages_bytes_ - page_bytes()});
 }
 
 bool GuardedBlock::owns(const void* address) const {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
 
 #include "attest/status.hpp"
+#include "attest/tensor_view.hpp"
 
 namespace attest::foreign {
 
@@ -17,6 +19,11 @@ class GuardedBlock {
   /// The bytes begin at a multiple of 64 and end less than 64 bytes before the page behind them.
   /// Errors: io_error where the system gives no memory.
   static Result<GuardedBlock> make(std::size_t bytes);
+
+  /// Memory for elements that lie far apart: nobody can touch the pages between them. The bytes
+  /// are all from the first to the last of them. Errors: as above, and for what no address has.
+  static Result<GuardedBlock> make_far(const Extents& extents, const Strides& strides,
+                                       std::size_t element_bytes);
 
   GuardedBlock(GuardedBlock&& other) noexcept;
   GuardedBlock& operator=(GuardedBlock&& other) noexcept;
@@ -44,6 +51,7 @@ class GuardedBlock {
   std::size_t pages_bytes_ = 0;
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  std::set<std::size_t> far_pages_;  ///< offsets from pages_ of those that may be touched
 };
 
 }  // namespace attest::foreign

@@ -121,23 +121,27 @@ Status PipeCalls::exchange(Process& process, const OutgoingRequest& request,
                            Reply& reply) const {
   const auto lost = [&](const Ending& ending) {
     process.child.reset();
-    if (ending.kind == Ending::Kind::timed_out)
-      ++timeouts_in_a_row_;
-    else
-      timeouts_in_a_row_ = 0;
     return status_of_ending(ending);
   };
   Ending ending;
   if (!process.child->exchange(frame, limits, limits_.time, answer, ending)) return lost(ending);
   Result<Reply> parsed = parse_reply(answer.line, request.id, answer.data.size());
   if (!parsed.ok()) return lost({Ending::Kind::garbled, 0, parsed.status().message(), {}});
-  timeouts_in_a_row_ = 0;
   reply = std::move(parsed).value();
   return status_of(reply);
 }
 
-Status PipeCalls::call_and_copy(Process& process, const OutgoingRequest& asked,
+Status PipeCalls::call_and_copy(Process& process, const OutgoingRequest& request,
                                 const std::vector<WireTensor>& tensors, Reply& reply) const {
+  if (!peer_.is_worker) return call_near(process, request, tensors, reply);
+  const NearTensors near(tensors, kMostData);
+  Status status = call_near(process, request, near.tensors(), reply);
+  if (status.ok()) near.scatter();
+  return status;
+}
+
+Status PipeCalls::call_near(Process& process, const OutgoingRequest& asked,
+                            const std::vector<WireTensor>& tensors, Reply& reply) const {
   OutgoingRequest request = asked;
   request.id = ++last_id_;
   const Result<Placement> sent = place(tensors, kMostData);
@@ -208,6 +212,16 @@ Status PipeCalls::call(OutgoingRequest request, const Problem* problem, const Ti
       request.tiling = c_tiling->get();
     }
   }
+  const Status status = call_process(request, tensors, reply);
+  if (status.code() == StatusCode::timed_out)
+    ++timeouts_in_a_row_;
+  else
+    timeouts_in_a_row_ = 0;
+  return status;
+}
+
+Status PipeCalls::call_process(const OutgoingRequest& request,
+                               const std::vector<WireTensor>& tensors, Reply& reply) const {
   Result<Process> process = take();
   if (!process.ok()) return process.status();
   Status status = tell_threads(process.value());

@@ -66,8 +66,12 @@ class PipeCalls final : public ForeignCalls {
   /// A request and its reply, with the results copied back. The process is kept unless it ended.
   Status call(OutgoingRequest request, const Problem* problem, const Tiling* tiling,
               bool with_tiles, std::vector<WireTensor> tensors, Reply& reply) const;
+  Status call_process(const OutgoingRequest& request, const std::vector<WireTensor>& tensors,
+                      Reply& reply) const;
   Status call_and_copy(Process& process, const OutgoingRequest& request,
                        const std::vector<WireTensor>& tensors, Reply& reply) const;
+  Status call_near(Process& process, const OutgoingRequest& request,
+                   const std::vector<WireTensor>& tensors, Reply& reply) const;
   /// `process` is lost where the status is that of an ending.
   Status exchange(Process& process, const OutgoingRequest& request, const OutgoingFrame& frame,
                   const FrameLimits& limits, Frame& answer, Reply& reply) const;

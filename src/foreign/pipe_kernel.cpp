@@ -6,9 +6,12 @@
 namespace attest::foreign {
 namespace {
 
+constexpr std::size_t kShownName = 400;
+
 Result<std::unique_ptr<Kernel>> open(std::string name, Peer peer, const CallLimits& limits) {
   const auto refused = [&](const Status& status) {
-    return Status{status.code(), "cannot use " + name + " as a kernel: " + status.message()};
+    return Status{status.code(), "cannot use " + one_line(name.c_str(), name.size(), kShownName) +
+                                     " as a kernel: " + status.message()};
   };
   Result<std::unique_ptr<PipeCalls>> calls = PipeCalls::open(std::move(peer), limits);
   if (!calls.ok()) return refused(calls.status());

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "attest/tensor.hpp"
 #include "attest/threads.hpp"
@@ -181,6 +183,48 @@ TEST(Plugin, NonsenseThatItStatesForOneProblemFailsThatCall) {
   EXPECT_EQ(kernel->accuracy(problem).exp_relative_error, 8 * kF32.unit_roundoff);
   problem.head_dim = 2;
   EXPECT_EQ(kernel->accuracy(problem).exp_relative_error, 6 * kF32.unit_roundoff);
+}
+
+TEST(Plugin, SummariesAreMergedAndKeysTakenInByThePlugin) {
+  const auto kernel = opened("summary_parts");
+  ASSERT_NE(kernel, nullptr);
+  const SummaryOps<float>* const ops = kernel->summary_ops_f32();
+  ASSERT_NE(ops, nullptr);
+  RowSummary<float> left = ops->identity(2);
+  const std::vector<float> one{1, 2};
+  const std::vector<float> two{5, 7};
+  ops->absorb(left, 3, one);
+  EXPECT_EQ(left.row_max, 3);
+  EXPECT_EQ(left.row_sum, 1);
+  EXPECT_EQ(left.numerator, one);
+  RowSummary<float> right = ops->identity(2);
+  ops->absorb(right, 3, two);
+  const RowSummary<float> merged = ops->merge(left, right);
+  EXPECT_EQ(merged.row_sum, 2);
+  EXPECT_EQ(merged.numerator, (std::vector<float>{6, 9}));
+  EXPECT_EQ(ops->part_form(), PartForm{});
+}
+
+TEST(Plugin, PartsAreJoinedByThePluginInItsOwnForm) {
+  const auto kernel = opened("left_part_wins");
+  ASSERT_NE(kernel, nullptr);
+  const SummaryOps<float>* const ops = kernel->summary_ops_f32();
+  ASSERT_NE(ops, nullptr);
+  EXPECT_EQ(ops->part_form().empty_lse, std::numeric_limits<double>::infinity());
+  const NormalisedRow<float> left{1, {10}};
+  const NormalisedRow<float> right{2, {20}};
+  EXPECT_EQ(ops->join_parts(left, right).value().output, left.output);
+  EXPECT_EQ(ops->merge_normalised(right, left).output, right.output);
+  // An empty part goes in as +inf, and comes back as the identity.
+  EXPECT_TRUE(ops->merge_normalised(NormalisedRow<float>::identity(1), left).is_identity());
+
+  const NormalisedRow<float> seven{7, {10}};
+  EXPECT_EQ(ops->join_parts(seven, right).status().message(), "seven");
+  EXPECT_TRUE(std::isnan(ops->merge_normalised(seven, right).output[0]));
+  // Summaries stay those of attest: the plug-in has none.
+  RowSummary<float> summary = ops->identity(1);
+  ops->absorb(summary, 3, left.output);
+  EXPECT_EQ(summary.row_max, 3);
 }
 
 TEST(Plugin, IsLoadedOnce) {

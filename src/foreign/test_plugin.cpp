@@ -70,6 +70,53 @@ int forward(const attest_problem* problem, const attest_tiling* tiling,
   }
 }
 
+/// Parts of f32: one row, `lse` has one or two columns.
+float* out_of(const attest_part& part) {
+  return static_cast<float*>(part.out->data);
+}
+float* lse_of(const attest_part& part) {
+  return static_cast<float*>(part.lse->data);
+}
+
+/// Parts (numerator, max, row_sum), both relative to a maximum.
+int merge_summaries(const attest_problem* problem, const attest_part* left,
+                    const attest_part* right, const attest_part* part, attest_message*) {
+  const float max = std::fmax(lse_of(*left)[0], lse_of(*right)[0]);
+  const auto factor_of = [&](const attest_part& from) {
+    return lse_of(from)[1] == 0 ? 0.0F : std::exp(lse_of(from)[0] - max);
+  };
+  const float l = factor_of(*left);
+  const float r = factor_of(*right);
+  lse_of(*part)[0] = max;
+  lse_of(*part)[1] = l * lse_of(*left)[1] + r * lse_of(*right)[1];
+  for (int64_t c = 0; c < problem->head_dim_v; ++c)
+    out_of(*part)[c] = l * out_of(*left)[c] + r * out_of(*right)[c];
+  return ATTEST_OK;
+}
+
+/// One key whose score is k.
+int partial_of_one_key(const attest_problem* problem, const attest_tiling*, int64_t key_begin,
+                       int64_t, const attest_forward_tensors* tensors, const attest_part* part,
+                       attest_message*) {
+  lse_of(*part)[0] = static_cast<const float*>(tensors->k->data)[key_begin];
+  lse_of(*part)[1] = 1;
+  for (int64_t c = 0; c < problem->head_dim_v; ++c)
+    out_of(*part)[c] = static_cast<const float*>(tensors->v->data)[c];
+  return ATTEST_OK;
+}
+
+/// Parts (out, lse) of which the left one always wins; says no to a left lse of 7.
+int left_wins(const attest_problem* problem, const attest_part* left, const attest_part*,
+              const attest_part* part, attest_message* message) {
+  if (lse_of(*left)[0] == 7) {
+    say(message, "seven");
+    return ATTEST_FAILED;
+  }
+  lse_of(*part)[0] = lse_of(*left)[0];
+  for (int64_t c = 0; c < problem->head_dim_v; ++c) out_of(*part)[c] = out_of(*left)[c];
+  return ATTEST_OK;
+}
+
 attest_kernel_table table_of(const attest_description* (*describes)()) {
   attest_kernel_table table{};
   table.size = sizeof table;
@@ -148,6 +195,40 @@ ATTEST_EXPORT const attest_kernel_table* states_nonsense() {
       accuracy->exp_ulp = problem->head_dim == 1 ? std::nan("") : 3;
       return ATTEST_OK;
     };
+    return t;
+  }();
+  return &table;
+}
+
+ATTEST_EXPORT const attest_kernel_table* summary_parts() {
+  static const attest_kernel_table table = [] {
+    attest_kernel_table t = table_of([]() -> const attest_description* {
+      static const attest_description description = [] {
+        attest_description d = named("summary_parts");
+        d.part_form = ATTEST_PART_SUMMARY;
+        return d;
+      }();
+      return &description;
+    });
+    t.merge = merge_summaries;
+    t.partial = partial_of_one_key;
+    return t;
+  }();
+  return &table;
+}
+
+/// Empty parts have an lse of +inf.
+ATTEST_EXPORT const attest_kernel_table* left_part_wins() {
+  static const attest_kernel_table table = [] {
+    attest_kernel_table t = table_of([]() -> const attest_description* {
+      static const attest_description description = [] {
+        attest_description d = named("left_part_wins");
+        d.empty_lse = ATTEST_EMPTY_LSE_PLUS_INFINITY;
+        return d;
+      }();
+      return &description;
+    });
+    t.merge = left_wins;
     return t;
   }();
   return &table;

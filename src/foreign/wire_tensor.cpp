@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "foreign/abi_words.hpp"
 #include "foreign/frames.hpp"
@@ -11,6 +12,8 @@ namespace {
 
 /// More than any frame has; sums of a few such numbers do not overflow.
 constexpr std::uint64_t kFar = std::uint64_t{1} << 60;
+/// Each may take a page of its own in a worker, and the system allows some 65000 pieces of memory.
+constexpr Index kMostFarElements = 4096;
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
   return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
@@ -31,10 +34,9 @@ class TensorList {
     std::copy(std::begin(tensor->strides), std::end(tensor->strides), wire.strides.begin());
     list_.push_back(wire);
   }
-  /// Dense facts of the problem: rows x columns.
+  /// Dense facts of the problem: rows x columns, which may be 0.
   void add_fact(std::string_view name, std::string_view dtype, std::size_t element_bytes,
                 const void* data, std::int64_t rows, std::int64_t columns) {
-    if (data == nullptr) return;
     list_.push_back({name,
                      dtype,
                      element_bytes,
@@ -50,6 +52,17 @@ class TensorList {
 };
 
 constexpr std::array<std::byte, kDataAlignment> kGap{};
+
+/// Or, beyond kMostFarElements, some number that is larger than that.
+Index elements_of(const Extents& extents) {
+  Index count = 1;
+  for (const Index extent : extents) {
+    if (extent > kMostFarElements) return extent;
+    count *= extent;
+    if (count > kMostFarElements) return count;
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -105,14 +118,20 @@ std::vector<WireTensor> tensors_of(const attest_backward_tensors& call) {
 
 std::vector<WireTensor> facts_of(const attest_problem& problem) {
   TensorList list;
-  list.add_fact("bits", "u8", 1, problem.bits, problem.bits_rows, problem.bits_columns);
-  list.add_fact("blocks", "u8", 1, problem.blocks, problem.block_rows, problem.block_columns);
-  list.add_fact("additive", "f64", 8, problem.additive, problem.additive_rows,
-                problem.additive_columns);
-  list.add_fact("segments_q", "i64", 8, problem.segments_q, 1, problem.seq_q);
-  list.add_fact("segments_k", "i64", 8, problem.segments_k, 1, problem.seq_kv);
-  list.add_fact("page_table", "i64", 8, problem.page_table, problem.batch,
-                problem.page_table_columns);
+  if ((problem.mask & ATTEST_MASK_BITS) != 0)
+    list.add_fact("bits", "u8", 1, problem.bits, problem.bits_rows, problem.bits_columns);
+  if ((problem.mask & ATTEST_MASK_BLOCKS) != 0)
+    list.add_fact("blocks", "u8", 1, problem.blocks, problem.block_rows, problem.block_columns);
+  if ((problem.mask & ATTEST_MASK_ADDITIVE) != 0)
+    list.add_fact("additive", "f64", 8, problem.additive, problem.additive_rows,
+                  problem.additive_columns);
+  if ((problem.mask & ATTEST_MASK_SEGMENTS) != 0) {
+    list.add_fact("segments_q", "i64", 8, problem.segments_q, 1, problem.seq_q);
+    list.add_fact("segments_k", "i64", 8, problem.segments_k, 1, problem.seq_kv);
+  }
+  if (problem.kv == ATTEST_KV_PAGED)
+    list.add_fact("page_table", "i64", 8, problem.page_table, problem.batch,
+                  problem.page_table_columns);
   return list.take();
 }
 
@@ -145,6 +164,40 @@ Result<Placement> place(std::span<const WireTensor> tensors, std::uint64_t most)
     placement.end = begin + *bytes;
   }
   return placement;
+}
+
+NearTensors::NearTensors(std::span<const WireTensor> tensors, std::uint64_t most)
+    : far_(tensors.begin(), tensors.end()), near_(far_), elements_(far_.size()) {
+  for (std::size_t i = 0; i < far_.size(); ++i) {
+    WireTensor& near = near_[i];
+    const auto span = near.span_bytes();
+    if (span && *span <= most) continue;
+    const Index count = elements_of(near.extents);
+    if (count > kMostFarElements) continue;
+    near.far_strides = near.strides;
+    near.strides = bshd_strides(near.extents);
+    elements_[i].resize(static_cast<std::size_t>(count) * near.element_bytes);
+    near.data = elements_[i].data();
+    for_each_element(near.extents, near.strides, *near.far_strides, near.element_bytes,
+                     [&](Index to, Index from) {
+                       std::memcpy(static_cast<std::byte*>(near.data) + to,
+                                   static_cast<const std::byte*>(far_[i].data) + from,
+                                   near.element_bytes);
+                     });
+  }
+}
+
+void NearTensors::scatter() const {
+  for (std::size_t i = 0; i < far_.size(); ++i) {
+    const WireTensor& near = near_[i];
+    if (!near.far_strides || !near.writable) continue;
+    for_each_element(near.extents, near.strides, *near.far_strides, near.element_bytes,
+                     [&](Index from, Index to) {
+                       std::memcpy(static_cast<std::byte*>(far_[i].data) + to,
+                                   static_cast<const std::byte*>(near.data) + from,
+                                   near.element_bytes);
+                     });
+  }
 }
 
 std::vector<std::span<const std::byte>> data_parts(std::span<const WireTensor> tensors,

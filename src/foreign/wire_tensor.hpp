@@ -11,7 +11,7 @@
 
 #include "attest/kernel_abi.h"
 #include "attest/status.hpp"
-#include "attest/tensor_view.hpp"
+#include "attest/tensor.hpp"
 
 namespace attest::foreign {
 
@@ -24,6 +24,7 @@ struct WireTensor {
   Extents extents{};
   Strides strides{};
   bool writable = false;
+  std::optional<Strides> far_strides = std::nullopt;  ///< in the memory that it was gathered from
 
   /// From the first element to the last one; nothing where the strides reach beyond what a frame
   /// can hold, or backwards.
@@ -51,6 +52,32 @@ Result<Placement> place(std::span<const WireTensor> tensors, std::uint64_t most)
 std::vector<std::span<const std::byte>> data_parts(std::span<const WireTensor> tensors,
                                                    const Placement& placement);
 
+/// Calls body(a, b) with the offsets, in bytes, of each element in two orders of strides.
+template <class Body>
+void for_each_element(const Extents& extents, const Strides& a, const Strides& b,
+                      std::size_t element_bytes, Body&& body) {
+  const auto size = static_cast<Index>(element_bytes);
+  for_each_index(extents, [&](Index i, Index h, Index row, Index column) {
+    body(element_offset(a, i, h, row, column) * size, element_offset(b, i, h, row, column) * size);
+  });
+}
+
+/// Elements of tensors that reach further than a frame does, next to one another. They are gathered
+/// when this is made; `scatter` brings results back.
+class NearTensors {
+ public:
+  /// Tensors that span at most `most` bytes stay where they are, and so do those of more elements
+  /// than a worker spreads out again.
+  NearTensors(std::span<const WireTensor> tensors, std::uint64_t most);
+
+  const std::vector<WireTensor>& tensors() const { return near_; }
+  void scatter() const;
+
+ private:
+  std::vector<WireTensor> far_, near_;
+  std::vector<std::vector<std::byte>> elements_;
+};
+
 /// A tensor as a message names it, checked against the data that came with it.
 struct ReceivedTensor {
   std::string name;
@@ -60,6 +87,7 @@ struct ReceivedTensor {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   bool writable = false;
+  std::optional<Strides> far_strides = std::nullopt;  ///< to spread it out again, in a worker
 };
 
 }  // namespace attest::foreign

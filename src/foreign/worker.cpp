@@ -116,7 +116,8 @@ class Worker {
       TextError error;
       problem_text_.clear();
       if (!parse_problem_text(request.problem_text, problem_, error))
-        return reply_of(unknown(error.message));
+        return reply_of(Status{StatusCode::kernel_failed,
+                               "a worker cannot read the problem: " + error.message});
       problem_text_ = request.problem_text;
     }
     const Result<WorkerCall> call = WorkerCall::make(request, frame);
@@ -218,19 +219,24 @@ class Worker {
   ProblemText problem_;
 };
 
+/// Sanitizers' shadow memory is counted as data and is many times larger than any limit.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasShadowMemory = true;
+#elif defined(__has_feature)
+constexpr bool kHasShadowMemory = __has_feature(address_sanitizer) ||
+                                  __has_feature(thread_sanitizer) ||
+                                  __has_feature(memory_sanitizer);
+#else
+constexpr bool kHasShadowMemory = false;
+#endif
+
 /// Data beyond the limit is refused from now on.
 std::size_t limit_memory(Index mebibytes) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  // Shadow memory is counted as data and is many times larger than any limit.
-  static_cast<void>(mebibytes);
-  return 0;
-#else
   constexpr Index kMost = std::numeric_limits<Index>::max() >> 20;
-  if (mebibytes <= 0 || mebibytes > kMost) return 0;
+  if (kHasShadowMemory || mebibytes <= 0 || mebibytes > kMost) return 0;
   const auto bytes = static_cast<rlim_t>(mebibytes) << 20;
   const rlimit limit{bytes, bytes};
   return ::setrlimit(RLIMIT_DATA, &limit) == 0 ? static_cast<std::size_t>(bytes) : 0;
-#endif
 }
 
 }  // namespace

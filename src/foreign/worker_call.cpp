@@ -12,20 +12,49 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
 }
 
+std::size_t element_bytes(const ReceivedTensor& form) {
+  const auto dtype = number_of(kDtypeWords, form.dtype);
+  return dtype ? bytes_of_dtype(static_cast<std::int32_t>(*dtype)) : 0;
+}
+
 }  // namespace
 
 Result<WorkerCall> WorkerCall::make(const ReceivedRequest& request, const Frame& frame) {
   WorkerCall call;
   call.forms_ = request.tensors;
   for (const ReceivedTensor& form : call.forms_) {
-    const auto bytes = static_cast<std::size_t>(form.bytes);
-    Result<GuardedBlock> block = GuardedBlock::make(bytes);
+    Result<GuardedBlock> block = filled(form, frame.data.data() + form.offset);
     if (!block.ok()) return block.status();
-    if (bytes > 0)
-      std::memcpy(block.value().bytes().data(), frame.data.data() + form.offset, bytes);
     call.tensors_.push_back({form.name, !form.writable, std::move(block).value()});
   }
   return call;
+}
+
+Result<GuardedBlock> WorkerCall::filled(const ReceivedTensor& form, const std::byte* from) {
+  const auto bytes = static_cast<std::size_t>(form.bytes);
+  if (!form.far_strides) {
+    Result<GuardedBlock> block = GuardedBlock::make(bytes);
+    if (block.ok() && bytes > 0) std::memcpy(block.value().bytes().data(), from, bytes);
+    return block;
+  }
+  const std::size_t element = element_bytes(form);
+  Result<GuardedBlock> block = GuardedBlock::make_far(form.extents, *form.far_strides, element);
+  if (!block.ok()) return block;
+  std::byte* const to = block.value().bytes().data();
+  for_each_element(form.extents, *form.far_strides, form.strides, element,
+                   [&](Index far, Index near) { std::memcpy(to + far, from + near, element); });
+  return block;
+}
+
+void WorkerCall::gather(const ReceivedTensor& form, const GuardedBlock& block, std::byte* to) {
+  const std::byte* const from = block.bytes().data();
+  if (!form.far_strides) {
+    if (form.bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(form.bytes));
+    return;
+  }
+  const std::size_t element = element_bytes(form);
+  for_each_element(form.extents, form.strides, *form.far_strides, element,
+                   [&](Index near, Index far) { std::memcpy(to + near, from + far, element); });
 }
 
 TensorRef WorkerCall::view_in(std::string_view name, std::string_view memory) const {
@@ -39,19 +68,19 @@ TensorRef WorkerCall::view_in(std::string_view name, std::string_view memory) co
   const auto dtype = dtype_from_string(form->dtype);
   if (!dtype) return {};
   const auto number = static_cast<std::size_t>(place - forms_.begin());
-  return {tensors_[number].block.bytes().data(), *dtype, form->extents, form->strides};
+  return {tensors_[number].block.bytes().data(), *dtype, form->extents,
+          form->far_strides.value_or(form->strides)};
 }
 
 std::vector<std::byte> WorkerCall::results(std::vector<ReceivedTensor>& tensors) const {
   std::vector<std::byte> data;
   for (std::size_t i = 0; i < forms_.size(); ++i) {
     if (!forms_[i].writable) continue;
-    const auto bytes = tensors_[i].block.bytes();
-    data.resize(static_cast<std::size_t>(aligned(data.size())));
     ReceivedTensor tensor = forms_[i];
-    tensor.offset = data.size();
+    tensor.offset = aligned(data.size());
+    data.resize(static_cast<std::size_t>(tensor.offset + tensor.bytes));
+    gather(tensor, tensors_[i].block, data.data() + tensor.offset);
     tensors.push_back(std::move(tensor));
-    data.insert(data.end(), bytes.begin(), bytes.end());
   }
   return data;
 }

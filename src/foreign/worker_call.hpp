@@ -55,6 +55,11 @@ class WorkerCall {
     ArithmeticState before_;
   };
 
+  /// Memory for a tensor, with its elements in place.
+  static Result<GuardedBlock> filled(const ReceivedTensor& form, const std::byte* from);
+  /// The elements of a result as they came.
+  static void gather(const ReceivedTensor& form, const GuardedBlock& block, std::byte* to);
+
   std::vector<ReceivedTensor> forms_;
   std::vector<GuardedTensor> tensors_;  ///< in the same order
 };
