@@ -80,11 +80,12 @@ class Page(unittest.TestCase):
 
     def test_every_group_has_its_findings_and_they_come_first(self):
         shrunk = {**WRONG, "replay": "attest replay it 'shrunk law=bound.out'"}
-        write_run(self.folder / "problems-masks", {"type": "violation", "found": WRONG, "shrunk": shrunk})
+        both = {"type": "violation", "found": WRONG, "shrunk": shrunk}
+        write_run(self.folder / "problems-masks", both)
         write_run(self.folder / "problems-scores", {"type": "violation", "found": WRONG})
-        write_run(self.folder / "smoke", {"type": "violation", "found": WRONG})
+        write_run(self.folder / "smoke", both)
         names = [(name, case["replay"]) for name, case in make_page.findings(self.folder)]
-        self.assertEqual(names, [("masks", shrunk["replay"]), ("scores", REPLAY), ("generated", REPLAY)])
+        self.assertEqual(names, [("masks", REPLAY), ("scores", REPLAY), ("generated", shrunk["replay"])])
 
     def test_a_long_replay_line_or_a_folder_gives_way(self):
         for replay in ("attest replay it '" + "0," * 200 + " law=bound.out'", "attest replay '/a/folder'"):

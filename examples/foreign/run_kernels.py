@@ -15,6 +15,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
+# Seconds: the first import of a library on a busy machine takes longer than any case.
+PATIENCE = "300"
 LAWS_OF_PROBLEMS = "bound.*,symmetry.constant_values"
 TYPES = ("f32", "f64", "bf16", "f16")
 # Exit codes of attest that are a result: passed, violated, undecided, the kernel crashed.
@@ -55,7 +57,7 @@ def groups_of_problems():
 
 def check_kernel(attest, entry, questions, folder):
     kernel = entry["kernel"]
-    one_worker = ["-j", "1", "--shrink-time", "2"]
+    one_worker = ["-j", "1", "--shrink-time", "2", "--case-timeout", PATIENCE]
     for dtype in TYPES:
         lines = [line.replace("TYPE", dtype) for line in lines_of("recorded.txt")]
         run([attest, "check", kernel, *lines, "--tensors", "data/real", "--only", "bound.out", *one_worker],
@@ -68,7 +70,8 @@ def check_kernel(attest, entry, questions, folder):
         if asked is None:
             continue
         for choice, (_, line) in enumerate(question["answers"]):
-            run([attest, "check", asked, line, "--only", question["law"], "-j", "1", "--shrink-time", "0"],
+            run([attest, "check", asked, line, "--only", question["law"], "-j", "1", "--shrink-time", "0",
+                 "--case-timeout", PATIENCE],
                 folder / f"answer-{number}-{choice}")
 
 

@@ -118,6 +118,8 @@ class Sdpa:
     def __call__(self, call, q, k, v):
         problem = call.problem
         causal = flag_says_it(call, self.flag)
+        if self.flag and "causal" in problem.mask and not causal:
+            raise attest_pipe.Unsupported("beside is_causal there is no other mask")
         mask = None if causal else visible_pairs(call, q.device)
         if self.old:
             if problem.scale != scale_of(problem.head_dim, problem.dtype_compute):
