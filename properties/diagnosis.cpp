@@ -14,7 +14,6 @@
 namespace attest::properties {
 namespace {
 
-
 /// One form of a mistake that is not ruled out yet.
 struct Candidate {
   const Alternative* alternative;
