@@ -263,7 +263,8 @@ TEST(Probe, TellsTheArithmeticOfBuiltInKernels) {
   const char* const weights = "weights before they multiply v";
   EXPECT_EQ(told("builtin:flash_bf16p", weights), "rounded to bf16, row_sum adds them unrounded");
   EXPECT_EQ(told("builtin:flash_bf16p_sum", weights), "rounded to bf16, row_sum adds them rounded");
-  EXPECT_EQ(told("builtin:flash_f16p", weights), "rounded to f16, row_sum adds them unrounded");
+  // Their roundings are too fine for the sum to be told within the margin.
+  EXPECT_EQ(told("builtin:flash_f16p", weights), "rounded to f16");
   EXPECT_EQ(told("builtin:flash_e4m3p", weights),
             "rounded to e4m3 after a factor of 2^8, row_sum adds them unrounded");
   EXPECT_EQ(told("builtin:flash_e5m2p", weights),
@@ -271,6 +272,7 @@ TEST(Probe, TellsTheArithmeticOfBuiltInKernels) {
   EXPECT_EQ(told("builtin:flash_lazy", "lag of the maximum"), "between 7.75 and 8.25 log2 units");
   EXPECT_EQ(told("builtin:flash_bf16out", "output"), "rounded to bf16");
   EXPECT_EQ(told("builtin:scalar_sequential", "kv tile"), "as the call asks");
+  EXPECT_EQ(told("builtin:flash_e4m3p", "kv tile"), "as the call asks");
   EXPECT_EQ(told("builtin:textbook", "kv tile"), kNoStep);
 }
 
