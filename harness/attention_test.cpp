@@ -83,8 +83,8 @@ TEST(ExpectAttention, NamesTheElementTheMistakeAndALineThatReplays) {
   for (const char* const part :
        {"bound.out: fail\n", "bound.lse: fail\n",
         "  problem   1x1:3x4:2 f32 mask=causal:tl lse=ln\n", "  element   out[0,0,", "  got ",
-        "  want ", "  err ", "  bound ", " x bound)", "acts like causal +1", "\nQ = ", "\nV = ",
-        "replay     attest replay KERNEL '1x1:3x4:2 f32 mask=causal:tl lse=ln vals=lit:"})
+        "  want ", "  err ", "  bound ", " x bound)", "acts like one key too many", "\nQ = ",
+        "\nV = ", "replay     attest replay KERNEL '1x1:3x4:2 f32 mask=causal:tl lse=ln vals=lit:"})
     EXPECT_NE(verdict.message.find(part), std::string::npos) << part << "\n" << verdict.message;
 }
 
@@ -92,7 +92,8 @@ TEST(ExpectAttention, FailsForAWrongKernelWithItsMessage) {
   static Computed computed(wrong("causal_one_too_many"), "1x1:3x4:2 f32 mask=causal:tl");
   EXPECT_NONFATAL_FAILURE(EXPECT_ATTENTION(computed.of.problem, computed.views()),
                           "bound.out: fail\n  problem   1x1:3x4:2 f32 mask=causal:tl\n");
-  EXPECT_FATAL_FAILURE(ASSERT_ATTENTION(computed.of.problem, computed.views()), "acts like causal");
+  EXPECT_FATAL_FAILURE(ASSERT_ATTENTION(computed.of.problem, computed.views()),
+                       "acts like one key too many");
 }
 
 TEST(ExpectAttention, FindsOneWrongNumberAnywhere) {

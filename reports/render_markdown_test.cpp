@@ -23,7 +23,7 @@ declares `f32 | causal br | lse ln`
 **PASSED** `600 cases  48 s  2 jobs  seed 0x5EED1A77  attest-out/one`
 
 | property | cases | ok | weak | unproven | skipped | fail | worst err/bound | at |
-| --- | --: | --: | --: | --: | --- | --: | --: | --- | --- |
+| --- | --: | --: | --: | --: | --: | --: | --- | --- |
 | `bound.out` | 600 | 600 | 0 | 0 | 0 | 0 | - |  |
 
 `mask causal 38 %, Lq=1 17 %`

@@ -113,8 +113,10 @@ void add_law_tables(Document& document, const Run& run) {
     document.add(
         alone ? markdown_of(law_table(check, kMarkdownProblem)) + '\n'
               : fmt::format("### {}\n\n{}", markdown_code(check.kernel), check_tables(check)));
-  if (alone && !run.checks.front().distribution.empty())
-    document.add(markdown_code(run.checks.front().distribution) + "\n\n");
+  if (!alone) return;
+  const CheckReport& check = run.checks.front();
+  if (!check.distribution.empty()) document.add(markdown_code(check.distribution) + "\n\n");
+  for (const std::string& line : check.ledger) document.add(markdown_code(line) + "\n\n");
 }
 
 void add_accuracy(Document& document, const AccuracyReport& report) {

@@ -21,7 +21,8 @@ void attend(const Shape& shape, const Tensors& t, Index b, Index h, Index query)
     for (Index c = 0; c < shape.columns; ++c)
       score += t.q[row * shape.columns + c] * t.k[key_row * shape.columns + c];
     score *= shape.scale;
-    if (score > row_max) {
+    if (score == -std::numeric_limits<float>::infinity()) continue;  // an exclusion
+    if (!(score <= row_max)) {  // a NaN as well, which then stays visible
       const float rescale = Rescales ? std::exp(row_max - score) : 1.0F;
       row_sum *= rescale;
       for (float& sum : numerator) sum *= rescale;
@@ -34,7 +35,7 @@ void attend(const Shape& shape, const Tensors& t, Index b, Index h, Index query)
   }
   for (std::size_t c = 0; c < numerator.size(); ++c)
     t.out[row * shape.value_columns + static_cast<Index>(c)] =
-        row_sum > 0 ? numerator[c] / row_sum : 0.0F;
+        row_sum == 0 ? 0.0F : numerator[c] / row_sum;
   t.lse[row] = row_max + std::log(row_sum);
 }
 
