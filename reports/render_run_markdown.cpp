@@ -115,6 +115,9 @@ void add_law_tables(Document& document, const Run& run) {
               : fmt::format("### {}\n\n{}", markdown_code(check.kernel), check_tables(check)));
   if (alone && !run.checks.front().distribution.empty())
     document.add(markdown_code(run.checks.front().distribution) + "\n\n");
+  if (alone)
+    for (const std::string& line : run.checks.front().ledger)
+      document.add(markdown_code(line) + "\n\n");
 }
 
 void add_accuracy(Document& document, const AccuracyReport& report) {

@@ -95,8 +95,10 @@ DeclaredAccuracy declared(const AssumedAccuracy& assumed, const Problem& problem
   accuracy.tanh_relative_error = problem.softcap != 0 ? assumed.exp_ulp * ulp : 0;
   accuracy.bias_relative_error = problem.alibi ? ulp : 0;
   accuracy.value_relative_error = problem.descales ? u : 0;
-  // The larger bound of the two forms; and results of exp below the normal range may become 0.
-  accuracy.exp_form = ExpForm::folded_base_two;
+  // The larger bound of the two forms, where it has one; and results of exp below the normal range
+  // may become 0.
+  const bool only_products = problem.softcap == 0 && !problem.bias && !problem.alibi;
+  accuracy.exp_form = only_products ? ExpForm::folded_base_two : ExpForm::natural;
   accuracy.exp_relative_error = assumed.exp_ulp * ulp;
   accuracy.exp_absolute_error = accuracy.format.min_normal;
   accuracy.log_relative_error = assumed.exp_ulp * ulp;
