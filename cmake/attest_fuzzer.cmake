@@ -1,4 +1,4 @@
-# Fuzz targets. One source, two drivers: an engine (ATTEST_LIBFUZZER or ATTEST_FUZZ_ENGINE), else a
+# Fuzz targets, of attest and of a project that has it in its tree or installed. One source, two drivers: an engine (ATTEST_LIBFUZZER or ATTEST_FUZZ_ENGINE), else a
 # main that replays files, so that every build has every target.
 
 # attest_fuzzer(NAME SOURCES ... USES ... [CORPUS folder]): the program, and one ctest that runs the
@@ -9,7 +9,10 @@ function(attest_fuzzer name)
     set(fuzzer_CORPUS ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
   endif()
   add_executable(${name} ${fuzzer_SOURCES})
-  target_link_libraries(${name} PRIVATE ${fuzzer_USES} attest_flags)
+  target_link_libraries(${name} PRIVATE ${fuzzer_USES})
+  if(TARGET attest_flags)
+    target_link_libraries(${name} PRIVATE attest_flags)
+  endif()
   # The folders of attest have these flags anyway; a target of another project has them from here.
   if(ATTEST_SANITIZE)
     target_compile_options(${name} PRIVATE -fsanitize=${ATTEST_SANITIZE} -fno-sanitize-recover=all
@@ -19,16 +22,30 @@ function(attest_fuzzer name)
   if(ATTEST_LIBFUZZER)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
-  if(ATTEST_FUZZ_ENGINE)
-    target_link_libraries(${name} PRIVATE ${ATTEST_FUZZ_ENGINE})
+  set(engine ${ATTEST_FUZZ_ENGINE})
+  if(ATTEST_LIBFUZZER AND NOT engine)
+    set(engine -fsanitize=fuzzer) # attest is installed
+  endif()
+  if(engine)
+    target_link_libraries(${name} PRIVATE ${engine})
     set(replay ${name} -runs=0 ${fuzzer_CORPUS})
   else()
-    target_sources(${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz/replay_main.cpp)
+    attest_fuzz_folder(folder)
+    target_sources(${name} PRIVATE ${folder}/replay_main.cpp)
     set(replay ${name} ${fuzzer_CORPUS})
   endif()
-  if(ATTEST_TESTS)
+  if(ATTEST_TESTS OR attest_FUZZ_DIR)
     add_test(NAME ${name}_corpus COMMAND ${replay})
     set_tests_properties(${name}_corpus PROPERTIES TIMEOUT 120 LABELS fuzz)
+  endif()
+endfunction()
+
+# attest_fuzz_folder(RESULT): where the sources are, installed or in the source tree.
+function(attest_fuzz_folder result)
+  if(attest_FUZZ_DIR)
+    set(${result} ${attest_FUZZ_DIR} PARENT_SCOPE)
+  else()
+    set(${result} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -44,13 +61,14 @@ function(attest_add_fuzzer name)
   if(NOT kernel_LAWS)
     set(kernel_LAWS laws)
   endif()
+  attest_fuzz_folder(folder)
   if(NOT kernel_CORPUS)
-    set(kernel_CORPUS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz/corpus/fuzz_${kernel_LAWS})
+    set(kernel_CORPUS ${folder}/corpus/fuzz_${kernel_LAWS})
   endif()
   set(linked ${CMAKE_CURRENT_BINARY_DIR}/${name}_linked_kernel.cpp)
-  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz/linked_kernel.cpp.in ${linked} @ONLY)
+  configure_file(${folder}/linked_kernel.cpp.in ${linked} @ONLY)
   attest_fuzzer(${name}
-    SOURCES ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../fuzz/fuzz_${kernel_LAWS}.cpp ${linked} ${kernel_SOURCES}
+    SOURCES ${folder}/fuzz_${kernel_LAWS}.cpp ${linked} ${kernel_SOURCES}
     USES attest::law_target ${kernel_USES}
     CORPUS ${kernel_CORPUS})
 endfunction()

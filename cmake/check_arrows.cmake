@@ -16,15 +16,22 @@ attest/gradient_bound.hpp attest/mask.hpp attest/policy.hpp attest/problem.hpp a
 set(system "unistd.h fcntl.h sys/")
 
 set(ARROWS
-  "include/attest | ^include/attest/      | std attest/ Eigen/Core"
+  "include/attest | ^include/attest/      | std attest/ Eigen/Core !attest/gtest.hpp !attest/rapidcheck.hpp"
+  "+plain-c       | ^include/attest/kernel_abi[.]h$ | stddef.h stdint.h"
   "src/vocabulary | ^src/vocabulary/      | std attest/ vocabulary/"
   "src/tensors    | ^src/tensors/         | std attest/ tensors/ nlohmann/ ${system}"
   "src/kernels    | ^src/kernels/         | std attest/ kernels/ Eigen/"
   "+threads       | ^src/kernels/parallel[.]cpp$ | tbb/"
   "+memory        | ^src/kernels/simd_test[.]cpp$ | malloc.h"
   "+simd          | ^src/kernels/(simd_[^/]*[.][ch]pp|[^/]*-inl[.]h)$ | hwy/"
+  "src/foreign    | ^src/foreign/         | std attest/ foreign/ nlohmann/ ${system} dlfcn.h"
+  "examples       | ^examples/            | std attest/kernel_abi.h"
+  "+processes     | ^src/foreign/(child_process|fault_report|spawn)[.]cpp$ | poll.h signal.h spawn.h \
+                                            ucontext.h"
+  "+foreign       | ^examples/foreign/    | Eigen/Core oneapi/dnnl/"
+  "+project       | ^examples/cmake_project/ | attest/ properties/ ${tests}"
   "src/cli        | ^src/cli/             | std attest/ tensors/ kernels/ reference/ properties/ \
-                                            mutants/ selftest/ \
+                                            mutants/ probe/ selftest/ foreign/ \
                                             reports/ cli/ fmt/ nlohmann/ CLI/ Eigen/ hwy/ ${system} \
                                             !properties/generate_rapidcheck.hpp"
   "reference      | ^reference/           | std reference/ ${facts}"
@@ -44,18 +51,30 @@ set(ARROWS
   "+tests         | ^properties/[^/]*_test[.]cpp$ | kernels/registry.hpp mutants/ \
                                             properties/mutants/ properties/generate_rapidcheck.hpp"
   "+tests         | (_test[.]cpp|/test_[^/]*[.]hpp)$ | ${tests}"
+  "probe          | ^probe/               | std attest/ tensors/ properties/ probe/ reference/oracle.hpp \
+                                            !properties/mutants/ !properties/generate_rapidcheck.hpp"
+  "+tests         | ^probe/([^/]*_test[.]cpp|test_[^/]*[.]hpp)$ | kernels/kernels.hpp kernels/registry.hpp mutants/"
   "selftest       | ^selftest/            | std attest/ tensors/ properties/ mutants/ selftest/ \
                                             kernels/registry.hpp reference/oracle.hpp \
                                             !properties/generate_rapidcheck.hpp"
+  "harness        | ^harness/             | std attest/ properties/ reports/report.hpp reports/render_case.hpp harness/ \
+                                            kernels/registry.hpp cli/case_text.hpp \
+                                            cli/check_run.hpp cli/dtypes.hpp cli/inputs.hpp cli/tiers.hpp \
+                                            !properties/mutants/ !properties/generate_rapidcheck.hpp"
+  "+gtest         | ^harness/attest/gtest[.]hpp$ | gtest/"
+  "+rapidcheck    | ^harness/attest/rapidcheck[.]hpp$ | rapidcheck.h \
+                                            properties/generate_rapidcheck.hpp"
+  "+tests         | ^harness/[^/]*_test[.]cpp$ | mutants/ tensors/"
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
                                             attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
   "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \
                                             cli/case_text.hpp cli/inputs.hpp \
                                             cli/world_state.hpp cli/exhaustive_state.hpp \
-                                            kernels/registry.hpp reference/oracle.hpp \
+                                            kernels/registry.hpp reference/oracle.hpp foreign/ \
                                             !properties/mutants/ !properties/generate_rapidcheck.hpp"
   "bench          | ^bench/               | std attest/ kernels/ reference/ bench/ benchmark/ Eigen/ \
                                             properties/case.hpp CLI/ fmt/ nlohmann/"
+  "+foreign       | ^bench/foreign_overhead[.]cpp$ | foreign/"
   "+peers         | ^bench/peer_[^/]*[.]cpp$ | cblas.h oneapi/dnnl/"
   "+system        | ^bench/(machine|memory|onnxruntime_api)[.]cpp$ | ${system} dlfcn.h malloc.h"
   "+simd          | ^bench/[^/]*_simd[.]cpp$ | hwy/"
@@ -178,7 +197,16 @@ if(SELF_TEST)
   expect(refused  bench/kernels_bench.cpp         "\"properties/laws.hpp\"")
   expect(refused  bench/oracle_bench.cpp          "<mpfr.h>")
   expect(refused  bench/session.cpp               "<cblas.h>")
+  expect(refused  harness/attention.cpp           "<gtest/gtest.h>")
+  expect(refused  harness/attest/gtest.hpp        "<rapidcheck.h>")
+  expect(refused  harness/law_tests.cpp           "\"cli/commands.hpp\"")
+  expect(refused  include/attest/kernel.hpp       "\"attest/gtest.hpp\"")
   expect(refused  tools/helper.cpp                "<vector>")
+  expect(refused  include/attest/kernel.hpp       "<stdint.h>")
+  expect(refused  src/foreign/plugin.cpp          "\"kernels/registry.hpp\"")
+  expect(refused  examples/plugin_cpp/kernel.cpp  "\"attest/kernel.hpp\"")
+  expect(accepted include/attest/kernel_abi.h     "<stdint.h>")
+  expect(accepted src/foreign/plugin.cpp          "<dlfcn.h>")
   expect(accepted include/attest/kernel.hpp       "<vector>")
   expect(accepted src/vocabulary/problem_text.cpp "\"text_cursor.hpp\"")
   expect(accepted src/vocabulary/tiling_test.cpp  "<gtest/gtest.h>")
@@ -194,6 +222,9 @@ if(SELF_TEST)
   expect(accepted properties/mutants/merges.cpp   "\"kernels/tiled_steps.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"properties/generate_rapidcheck.hpp\"")
   expect(accepted properties/suite_test.cpp       "\"kernels/registry.hpp\"")
+  expect(accepted harness/attest/gtest.hpp        "<gtest/gtest.h>")
+  expect(refused  examples/foreign/eigen_attention.cpp "\"attest/kernel.hpp\"")
+  expect(accepted examples/foreign/eigen_attention.cpp "\"attest/kernel_abi.h\"")
   expect(accepted fuzz/fuzz_case_file.cpp         "\"cli/case_store.hpp\"")
   return()
 endif()

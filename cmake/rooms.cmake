@@ -14,7 +14,9 @@ target_compile_options(attest_flags INTERFACE
   # The error analysis counts every rounding: no contraction, and never fast-math.
   -ffp-contract=off
   # False alarms of GCC 12 on string concatenation (its bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # clang blames us for what libstdc++ uses of its own deprecated functions (std::stable_sort).
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(ATTEST_WERROR)
   target_compile_options(attest_flags INTERFACE -Werror)
 endif()
@@ -36,12 +38,34 @@ if(ATTEST_COVERAGE)
   include(coverage)
 endif()
 
+# attest_for_installed(RESULT libraries...): what a room uses in its bodies alone, as an installed room
+# asks for it: headers are no longer needed, and a library that was found as a file goes by its name.
+function(attest_for_installed result)
+  set(headers_only Eigen3::Eigen nlohmann_json::nlohmann_json CLI11::CLI11)
+  set(installed "")
+  foreach(library IN LISTS ARGN)
+    if(library IN_LIST headers_only)
+      list(APPEND installed $<BUILD_INTERFACE:${library}>)
+    elseif(IS_ABSOLUTE "${library}")
+      cmake_path(GET library STEM name)
+      string(REGEX REPLACE "^lib" "" name "${name}")
+      list(APPEND installed $<BUILD_INTERFACE:${library}> $<INSTALL_INTERFACE:${name}>)
+    else()
+      list(APPEND installed ${library})
+    endif()
+  endforeach()
+  set(${result} ${installed} PARENT_SCOPE)
+endfunction()
+
 # attest_room(NAME SOURCES ... [USES targets...] [PRIVATELY targets...])
 function(attest_room name)
   cmake_parse_arguments(room "" "" "SOURCES;USES;PRIVATELY" ${ARGN})
   add_library(attest_${name} STATIC ${room_SOURCES})
   add_library(attest::${name} ALIAS attest_${name})
-  target_link_libraries(attest_${name} PUBLIC ${room_USES} PRIVATE ${room_PRIVATELY} attest_flags)
+  attest_for_installed(privately ${room_PRIVATELY})
+  target_link_libraries(attest_${name} PUBLIC ${room_USES}
+    PRIVATE ${privately} $<BUILD_INTERFACE:attest_flags>)
+  set_property(GLOBAL APPEND PROPERTY ATTEST_ROOMS ${name})
   # The headers need it, in a project around this one, too.
   target_compile_features(attest_${name} PUBLIC cxx_std_20)
 endfunction()

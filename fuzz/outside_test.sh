@@ -45,6 +45,11 @@ for source in kernel.cpp fuzz_mine_linked_kernel.cpp fuzz_merge.cpp replay_main.
   # Only looked at: objects would take ten times as long.
   (cd "$work/plain" && sh -c "$command -fsyntax-only") || fail "$source does not compile"
 done
+# The program with its laws is attest with this kernel in it.
+for source in main.cpp laws_attest_linked.cpp kernel.cpp; do
+  ninja -C "$work/plain" -t commands laws_attest | grep -qF "/$source.o -c " ||
+    fail "$source is not in laws_attest"
+done
 
 configure engine -DATTEST_LIBFUZZER=ON -DATTEST_SANITIZE=address,undefined
 every_has engine 3 ' -c '

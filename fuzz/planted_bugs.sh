@@ -1,7 +1,7 @@
 #!/bin/sh
 # Which of the bugs that are planted in mutants the fuzz targets find, from an empty corpus.
 #
-#   [NICE=10] fuzz/planted_bugs.sh [BUILD] [SECONDS]      default: build/fuzz 60
+#   [NICE=10] fuzz/planted_bugs.sh [BUILD] [SECONDS]      default: build/fuzz 60, after ./run fuzz
 #
 # Runs a target for every line below with ATTEST_FUZZ_KERNEL=MUTANT, two at a time, until it finds
 # something or SECONDS are over, and prints a table in Markdown. A finding counts only if `attest
@@ -15,6 +15,9 @@ attest=${ATTEST-build/release/attest}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ -x "$attest" ] || { echo "planted_bugs: no program $attest (./run build)" >&2; exit 2; }
+for target in fuzz_laws fuzz_merge fuzz_backward; do
+  [ -x "$build/fuzz/$target" ] || { echo "planted_bugs: no $build/fuzz/$target (./run fuzz)" >&2; exit 2; }
+done
 
 bugs='
 mutant:causal_one_too_many fuzz_laws mask

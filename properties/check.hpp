@@ -63,7 +63,8 @@ Verdict check_once(const Kernel& kernel, const Law& law, const Case& on);
 /// does not repeat is `flaky`.
 Verdict confirm(const Kernel& kernel, const Law& law, const Case& on, Verdict first);
 
-/// check_once, and a violation, or a pass with something near its bound, confirmed.
+/// check_once, and a violation, or a pass with something near its bound, confirmed. A timeout is
+/// not waited for again.
 Verdict check_case(const Kernel& kernel, const Law& law, const Case& on);
 
 /// What a kernel can be asked for.

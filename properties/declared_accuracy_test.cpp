@@ -118,7 +118,7 @@ TEST(DeclaredPairs, NameEveryFieldOnce) {
                                 exp_absolute_error, lag_log2, weight_cast, log_relative_error,
                                 log_absolute_error, division_roundings, reciprocal_relative_error,
                                 output_format, scope, own_tiling, grid_bits, longest_tile,
-                                ordered_sums] = DeclaredAccuracy{};
+                                keys_of_a_part, ordered_sums] = DeclaredAccuracy{};
   const std::set<std::string_view> all{"format",
                                        "underflow",
                                        "dot_roundings",
@@ -142,6 +142,7 @@ TEST(DeclaredPairs, NameEveryFieldOnce) {
                                        "own_tiling",
                                        "grid_bits",
                                        "longest_tile",
+                                       "keys_of_a_part",
                                        "ordered_sums"};
   std::set<std::string_view> named;
   for (const mutants::DeclaredPair& pair : pairs())

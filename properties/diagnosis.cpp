@@ -8,64 +8,65 @@
 
 #include "properties/diagnosis_alternatives.hpp"
 #include "properties/diagnosis_evidence.hpp"
+#include "properties/diagnosis_experiments.hpp"
 #include "properties/diagnosis_gradients.hpp"
 
 namespace attest::properties {
 namespace {
 
-/// A mistake must be told from the truth by this much, all numbers together.
-constexpr double kEnoughBits = 12;
-const Alternatives& alternatives() {
-  static const Alternatives all = [] {
-    Alternatives made;
-    append_mask_alternatives(made);
-    append_score_alternatives(made);
-    append_lse_alternatives(made);
-    append_head_alternatives(made);
-    append_storage_alternatives(made);
-    append_excluded_alternatives(made);
-    append_row_alternatives(made);
-    append_tile_alternatives(made);
-    append_weight_alternatives(made);
-    append_output_alternatives(made);
-    return made;
-  }();
-  return all;
-}
 
-struct Fitted {
-  bool explains = false;
+/// One form of a mistake that is not ruled out yet.
+struct Candidate {
+  const Alternative* alternative;
+  const Form* form;
   Index rows = 0;
   Index wrong = 0;
   double bits = 0;
 };
+using Candidates = std::vector<Candidate>;
 
-/// Whether one form of a mistake explains a whole run.
-bool explains_run(const DiagnosedRun& run, const Predictor& predictor, Fitted& fitted) {
+/// What a wrong row says of a mistake that says nothing of it.
+enum class Silence { refutes, is_passed_over };
+
+/// Whether a form explains a whole run; counts what it explains.
+bool explains_run(const DiagnosedRun& run, Candidate& candidate, Silence silence) {
+  const Predictor predictor = candidate.form->fit(run);
   for (std::size_t i = 0; i < run.rows().size(); ++i) {
     const RowIndex& row = run.rows()[i];
     const bool is_wrong = i < run.wrong_rows();
     const auto expected = predictor ? predictor(row) : run.right(row);
     if (!expected) {
-      // Nothing is said about the row; of a wrong one that is not enough.
-      if (is_wrong) return false;
+      if (is_wrong && silence == Silence::refutes) return false;
       continue;
     }
     if (!run.shows(row, *expected)) return false;
-    ++fitted.rows;
+    ++candidate.rows;
     if (!is_wrong) continue;
-    ++fitted.wrong;
-    fitted.bits += run.bits_of_evidence(row, *expected);
+    ++candidate.wrong;
+    candidate.bits += run.bits_of_evidence(row, *expected);
   }
   return true;
 }
 
-Fitted fit(const Fit& form, const Runs& runs) {
-  Fitted fitted;
-  for (const auto& run : runs)
-    if (!explains_run(*run, form(*run), fitted)) return fitted;
-  fitted.explains = fitted.wrong > 0 && fitted.bits >= kEnoughBits;
-  return fitted;
+Candidates explaining(const Runs& runs, bool general) {
+  Candidates candidates;
+  for (const Alternative& alternative : all_alternatives()) {
+    if (alternative.general != general) continue;
+    for (const Form& form : alternative.forms) {
+      Candidate candidate{&alternative, &form};
+      const bool explains = std::all_of(runs.begin(), runs.end(), [&](const auto& run) {
+        return explains_run(*run, candidate, Silence::refutes);
+      });
+      if (explains && candidate.bits >= kEnoughBits) candidates.push_back(candidate);
+    }
+  }
+  return candidates;
+}
+
+bool are_one_mistake(const Candidates& candidates) {
+  return std::all_of(candidates.begin(), candidates.end(), [&](const Candidate& one) {
+    return one.alternative == candidates.front().alternative;
+  });
 }
 
 /// The words of the changed problem that the problem itself does not have.
@@ -98,29 +99,85 @@ const Case& shown_case(const Runs& runs) {
   return runs.front()->of();
 }
 
-std::vector<Explanation> explain_forward(const Runs& runs, bool general) {
-  std::vector<Explanation> found;
-  for (const Alternative& alternative : alternatives()) {
-    if (alternative.general != general) continue;
-    for (const Form& form : alternative.forms) {
-      const Fitted fitted = fit(form.fit, runs);
-      if (!fitted.explains) continue;
-      found.push_back({alternative.name, alternative.sentence,
-                       changed_words(shown_case(runs), form.change), fitted.rows, fitted.wrong});
-      break;
+/// Puts the candidates to the test of further cases.
+class Trial {
+ public:
+  Trial(const Kernel& kernel, const Runs& runs) : kernel_(kernel) {
+    for (const auto& run : runs) {
+      const auto same = [&](const Case* other) { return other->problem == run->problem(); };
+      if (run->wrong_rows() > 0 && std::none_of(wrong_.begin(), wrong_.end(), same))
+        wrong_.push_back(&run->of());
     }
+    wrong_.resize(std::min(wrong_.size(), kKinds));
   }
-  return found;
+
+  void rule_out(Candidates& candidates, bool general) {
+    if (candidates.empty()) return;
+    for (const Case& on : experiments(wrong_, kExperiments)) try_out(candidates, on);
+    // What says little must hold whatever the mask and the terms are.
+    if (general)
+      for (const Case* const like : wrong_) try_out(candidates, plain_case(*like));
+  }
+  /// Whether the kernel gave results in any of them.
+  bool could_run() const { return could_run_; }
+
+ private:
+  static constexpr std::size_t kKinds = 4;
+  static constexpr std::size_t kExperiments = 32;
+
+  void try_out(Candidates& candidates, const Case& on) {
+    auto outputs = run_of(kernel_, on);
+    if (!outputs) return;
+    could_run_ = true;
+    const DiagnosedRun run(kernel_, {on, std::move(*outputs)});
+    std::erase_if(candidates, [&](Candidate& candidate) {
+      return !explains_run(run, candidate, Silence::is_passed_over);
+    });
+  }
+
+  const Kernel& kernel_;
+  std::vector<const Case*> wrong_;
+  bool could_run_ = false;
+};
+
+std::vector<Explanation> explain_forward(const Kernel& kernel, const Runs& runs, bool general) {
+  Candidates candidates = explaining(runs, general);
+  Trial trial(kernel, runs);
+  for (Candidate& candidate : candidates) candidate.bits = 0;
+  trial.rule_out(candidates, general);
+  if (candidates.empty() || !are_one_mistake(candidates)) return {};
+  const Candidate& only = candidates.front();
+  if (trial.could_run() && only.bits < kEnoughBits) return {};
+  return {{only.alternative->name, only.alternative->sentence,
+           changed_words(shown_case(runs), only.form->change), only.rows, only.wrong}};
 }
 
 }  // namespace
+
+const Alternatives& all_alternatives() {
+  static const Alternatives all = [] {
+    Alternatives made;
+    append_mask_alternatives(made);
+    append_score_alternatives(made);
+    append_lse_alternatives(made);
+    append_head_alternatives(made);
+    append_storage_alternatives(made);
+    append_excluded_alternatives(made);
+    append_row_alternatives(made);
+    append_tile_alternatives(made);
+    append_weight_alternatives(made);
+    append_output_alternatives(made);
+    return made;
+  }();
+  return all;
+}
 
 std::vector<Explanation> explain(const Kernel& kernel, const Law& law,
                                  std::span<const Case> cases) {
   const Evidence evidence(kernel, law, cases);
   if (evidence.is_wrong()) {
-    std::vector<Explanation> found = explain_forward(evidence.runs(), false);
-    return found.empty() ? explain_forward(evidence.runs(), true) : found;
+    std::vector<Explanation> found = explain_forward(kernel, evidence.runs(), false);
+    return found.empty() ? explain_forward(kernel, evidence.runs(), true) : found;
   }
   return explain_gradients(kernel, evidence.backward());
 }
@@ -145,7 +202,7 @@ std::string acts_like(std::span<const Explanation> explanations) {
 
 std::vector<std::pair<std::string_view, std::string_view>> known_mistakes() {
   std::vector<std::pair<std::string_view, std::string_view>> known;
-  for (const Alternative& alternative : alternatives())
+  for (const Alternative& alternative : all_alternatives())
     known.emplace_back(alternative.name, alternative.sentence);
   for (const auto& one : known_gradient_mistakes()) known.push_back(one);
   return known;

@@ -1,11 +1,11 @@
 // What a wrong kernel acts like: mistakes with a name are fitted to its results.
 //
-// A mistake is told only where it explains every number of every run that was looked at: those of
-// the law on the given cases, the cases themselves, and the same problems with other values. The
-// expected numbers of a mistake come from the oracle on the problem that the kernel would solve
-// instead, under the bound of that problem, or, where the mistake is one of arithmetic, from a
-// model in double whose bound is a multiple of the kernel's own. It must also differ from the truth
-// by far more than that bound. docs/diagnosis.md says what this can and cannot tell.
+// A mistake is told only where it explains every number of all that was looked at (the runs of the
+// law, the cases, and the same problems with other values), where it holds in experiments on other
+// cases of the kind, and where no other one does. Its expected numbers come from the oracle on the
+// problem that the kernel would solve instead, under the bound of that problem, or, for arithmetic,
+// from a model in double whose bound is a multiple of the kernel's own. It must also differ from
+// the truth by far more than that bound. docs/diagnosis.md says what this can and cannot tell.
 #pragma once
 
 #include <span>
@@ -25,8 +25,8 @@ struct Explanation {
   Index rows_wrong = 0;       ///< of these: those that are not right
 };
 
-/// Every mistake that explains all that was seen: none, one, or several that look the same here.
-/// Deterministic.
+/// The one mistake that explains all that was seen and holds in the experiments; none where there
+/// is no such mistake, or several cannot be told apart. Deterministic.
 std::vector<Explanation> explain(const Kernel& kernel, const Law& law, const Case& on);
 std::vector<Explanation> explain(const Kernel& kernel, const Law& law, std::span<const Case> cases);
 

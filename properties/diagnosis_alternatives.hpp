@@ -21,4 +21,7 @@ void append_tile_alternatives(Alternatives& to);
 void append_weight_alternatives(Alternatives& to);
 void append_output_alternatives(Alternatives& to);
 
+/// All of them, in a stable order.
+const Alternatives& all_alternatives();
+
 }  // namespace attest::properties

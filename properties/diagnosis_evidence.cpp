@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "properties/check.hpp"
+#include "properties/diagnosis_experiments.hpp"
 #include "properties/values.hpp"
 
 namespace attest::properties {
@@ -14,21 +15,9 @@ namespace {
 /// Runs of a law that are recorded, and of those the wrong and the right ones that are looked at.
 constexpr std::size_t kMostRecorded = 400;
 constexpr std::size_t kMostRuns = 12;
-/// Multiplications of the oracle on a run; larger ones are left out.
-constexpr Index kMostWork = Index{1} << 22;
 /// The same problem with other values: how many problems, and how often each.
 constexpr std::size_t kFreshProblems = 4;
-constexpr std::array<std::string_view, 3> kFreshFamilies{"normal", "normal", "uniform"};
-
-/// Multiplications of the oracle; more than can be afforded are counted as one more than that.
-Index work_of(const Problem& problem) {
-  const Index columns = problem.head_dim + problem.head_dim_v + 8;
-  const Index pairs = problem.rows() * std::max(problem.seq_kv, Index{1});
-  return pairs <= kMostWork / columns ? pairs * columns : kMostWork + 1;
-}
-bool affordable(const Problem& problem) {
-  return work_of(problem) <= kMostWork;
-}
+constexpr std::array<std::string_view, 3> kFreshFamilies{"normal", "normal", "whole"};
 
 Case with_fresh_values(const Case& from, std::size_t which) {
   Case fresh = from;
@@ -85,12 +74,21 @@ Case with_full_tiles(Case of) {
 
 }  // namespace
 
+std::optional<Outputs> run_of(const Kernel& kernel, const Case& on) {
+  try {
+    Outputs outputs = run_kernel(kernel, on);
+    return outputs.status.ok() ? std::optional(std::move(outputs)) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 Evidence::Evidence(const Kernel& kernel, const Law& law, std::span<const Case> cases)
     : kernel_(kernel) {
   for (const Case& on : cases) {
     if (!affordable(on.problem)) continue;
     RunRecorder recorder(kMostRecorded);
-    run_plainly(on);
+    run_of(kernel, on);
     check_once(kernel, law, on);
     add_recorded(recorder.forward());
     for (const BackwardRun& run : recorder.backward())
@@ -100,14 +98,6 @@ Evidence::Evidence(const Kernel& kernel, const Law& law, std::span<const Case> c
   // The most telling runs first: most mistakes are ruled out by the first wrong row.
   std::stable_partition(runs_.begin(), runs_.end(),
                         [](const auto& run) { return run->wrong_rows() > 0; });
-}
-
-void Evidence::run_plainly(const Case& on) const {
-  try {
-    run_kernel(kernel_, on);
-  } catch (const std::exception&) {
-    return;
-  }
 }
 
 void Evidence::add_recorded(const std::vector<ForwardRun>& recorded) {
@@ -136,9 +126,7 @@ void Evidence::add_fresh() {
   std::vector<ForwardRun> fresh;
   const auto try_out = [&](const Case& other) {
     if (!affordable(other.problem)) return;
-    RunRecorder recorder(1);
-    run_plainly(other);
-    fresh.insert(fresh.end(), recorder.forward().begin(), recorder.forward().end());
+    if (auto outputs = run_of(kernel_, other)) fresh.push_back({other, std::move(*outputs)});
   };
   for (const DiagnosedRun* run : wrong) {
     for (std::size_t which = 0; which < kFreshFamilies.size(); ++which)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,9 @@
 namespace attest::properties {
 
 using Runs = std::vector<std::unique_ptr<DiagnosedRun>>;
+
+/// What a kernel gives on a case; nothing where it refuses, throws or gives no results.
+std::optional<Outputs> run_of(const Kernel& kernel, const Case& on);
 
 /// What the law saw, the cases themselves, and the wrong problems with other values and in other
 /// shapes. Cases that are large are left out.
@@ -24,8 +28,6 @@ class Evidence {
   bool is_wrong() const { return !runs_.empty() && runs_.front()->wrong_rows() > 0; }
 
  private:
-  /// Recorded; what it throws is no evidence.
-  void run_plainly(const Case& on) const;
   void add_recorded(const std::vector<ForwardRun>& recorded);
   void add_fresh();
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include "properties/diagnosis_alternatives.hpp"
@@ -117,20 +118,45 @@ Fit padding_of_score_zero() {
   };
 }
 
+/// Where only padding is excluded, it is a mistake about padding.
+Fit excluded_of_score_zero(bool padding) {
+  return [padding](const DiagnosedRun& run) -> Predictor {
+    if (run.problem().mask.none()) return nullptr;
+    return finite_score(0, padding)(run);
+  };
+}
+
+enum class Leaks { values, keys_too };
+
+/// Excluded keys of a row that lie in a unit in which it sees a key; of all units without `scope`.
+std::vector<Index> keys_that_leak(const DiagnosedRun& run, const RowIndex& row,
+                                  std::optional<SummaryScope> scope) {
+  std::vector<Index> keys = excluded_keys(run, row, run.problem().key_length(row.batch));
+  if (!scope) return keys;
+  const std::vector<Index> visible = reference::visible_keys(run.problem(), row.batch, row.query);
+  const std::vector<KeyRange> units = units_of(run, *scope);
+  std::erase_if(keys, [&](Index key) {
+    return std::none_of(units.begin(), units.end(), [&](const KeyRange& unit) {
+      const auto seen = std::lower_bound(visible.begin(), visible.end(), unit.begin);
+      return unit.begin <= key && key < unit.end && seen != visible.end() && *seen < unit.end;
+    });
+  });
+  return keys;
+}
+
 /// Values of excluded keys are multiplied by 0 and added: NaN where they are not finite.
-Fit weigh_zero(bool scores_too) {
-  return [scores_too](const DiagnosedRun& run) -> Predictor {
-    return [&run, scores_too](const RowIndex& row) {
+Fit weigh_zero(Leaks what, std::optional<SummaryScope> scope) {
+  return [what, scope](const DiagnosedRun& run) -> Predictor {
+    return [&run, what, scope](const RowIndex& row) {
       std::optional<RowPrediction> prediction = run.right(row);
       if (!prediction) return prediction;
       const Problem& problem = run.problem();
-      const Index end = problem.key_length(row.batch);
       bool all = false;
-      for (const Index key : excluded_keys(run, row, end)) {
+      for (const Index key : keys_that_leak(run, row, scope)) {
         const std::vector<double> value = value_of(run, row, key);
         for (std::size_t c = 0; c < value.size(); ++c)
           if (!std::isfinite(value[c])) prediction->output[c].kind = Expected::Kind::nan;
-        for (Index c = 0; scores_too && c < problem.head_dim; ++c)
+        for (Index c = 0; what == Leaks::keys_too && c < problem.head_dim; ++c)
           all = all || !std::isfinite(run.of().k.get(row.batch, problem.kv_head(row.head), key, c));
       }
       if (!all) return prediction;
@@ -151,15 +177,25 @@ void append_excluded_alternatives(Alternatives& to) {
   for (const double score : kMaskValues)
     for (const bool padding : {false, true}) finite.forms.push_back({finite_score(score, padding)});
   to.push_back(std::move(finite));
+  to.push_back({"excluded keys score 0",
+                "scores are multiplied by the mask: the score of an excluded key is 0",
+                {{excluded_of_score_zero(false)}, {excluded_of_score_zero(true)}}});
   to.push_back({"excluded keys are capped",
                 "the softcap makes a finite score of the one that excludes a key",
                 {{capped_score(false)}, {capped_score(true)}}});
   to.push_back({"padding keys score 0",
                 "keys beyond the length of a batch member take part",
                 {{padding_of_score_zero()}}});
-  to.push_back({"excluded keys weigh 0",
-                "values of excluded keys are multiplied by 0 and added, so that NaN leaks",
-                {{weigh_zero(false)}, {weigh_zero(true)}}});
+  Alternative zero{"excluded keys weigh 0",
+                   "values of excluded keys are multiplied by 0 and added, so that NaN leaks",
+                   {},
+                   false};
+  // A part in which the row sees no key is left out of a merge, with what leaked into it.
+  constexpr std::array<std::optional<SummaryScope>, 4> scopes{
+      std::nullopt, SummaryScope::split, SummaryScope::tile, SummaryScope::row};
+  for (const Leaks what : {Leaks::values, Leaks::keys_too})
+    for (const auto& scope : scopes) zero.forms.push_back({weigh_zero(what, scope)});
+  to.push_back(std::move(zero));
 }
 
 }  // namespace attest::properties

@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <set>
 
+#include "properties/diagnosis_experiments.hpp"
 #include "properties/gradient_case.hpp"
 #include "properties/gradient_model.hpp"
-#include "properties/values.hpp"
 
 namespace attest::properties {
 namespace {
 
-constexpr double kEnoughBits = 12;
 constexpr double kMostBitsOfANumber = 24;
-constexpr std::size_t kFreshProblems = 4;
+constexpr std::size_t kKinds = 4;
+constexpr std::size_t kExperiments = 24;
 /// Pairs of a row and a key: the model is plain, and every mistake runs all of it.
 constexpr Index kMostPairs = Index{1} << 13;
 
@@ -156,13 +157,15 @@ class DiagnosedGradients {
     bool all = true;
     for (std::size_t part = 0; part < model.parts.size(); ++part) {
       const Tensor& got = part_of(run_.outputs, part);
-      std::set<std::array<Index, 3>> wrong;
+      std::map<std::array<Index, 3>, double> bits;  // of wrong rows
       std::set<std::array<Index, 3>> rows;
       for_each_element(run_.of.problem, part, model.parts[part].value,
                        [&](Index b, Index h, Index row, Index column) {
                          if (!all) return;
                          const double is = got.get(b, h, row, column);
                          const double want = model.parts[part].value.get(b, h, row, column);
+                         // Of NaN that it would read a mistake says nothing.
+                         if (!std::isfinite(want)) return;
                          const double bound = limit(part, model, b, h, row, column);
                          if (!(std::abs(is - want) <= bound)) all = false;
                          if (into == nullptr) return;
@@ -170,13 +173,15 @@ class DiagnosedGradients {
                          const double right = right_->parts[part].value.get(b, h, row, column);
                          const double of_right = limit(part, *right_, b, h, row, column);
                          if (std::abs(is - right) <= of_right) return;
-                         wrong.insert({b, h, row});
+                         double& most = bits[{b, h, row}];
                          const double away = std::abs(want - right) / bound;
-                         if (away > 1) into->bits += std::min(kMostBitsOfANumber, std::log2(away));
+                         if (away > 1)
+                           most = std::max(most, std::min(kMostBitsOfANumber, std::log2(away)));
                        });
       if (into == nullptr) continue;
       into->rows += static_cast<Index>(rows.size());
-      into->wrong += static_cast<Index>(wrong.size());
+      into->wrong += static_cast<Index>(bits.size());
+      for (const auto& of_row : bits) into->bits += of_row.second;
     }
     return all;
   }
@@ -187,68 +192,80 @@ class DiagnosedGradients {
   bool is_wrong_ = false;
 };
 
-bool affordable(const Problem& problem) {
+bool few_pairs(const Problem& problem) {
   return problem.rows() * problem.seq_kv <= kMostPairs;
 }
 
-/// The wrong problems with other values.
-std::vector<BackwardRun> fresh_runs(const Kernel& kernel,
-                                    const std::vector<const BackwardRun*>& wrong) {
-  std::vector<BackwardRun> fresh;
-  for (std::size_t i = 0; i < std::min(wrong.size(), kFreshProblems); ++i)
-    for (const std::uint64_t seed : {11U, 12U}) {
-      Case other = wrong[i]->of;
-      fill_family(other, "normal", seed);
-      share_values(other);
-      becomes_literal(other);
-      try {
-        GradientOutputs outputs = run_backward(kernel, other);
-        if (outputs.status.ok()) fresh.push_back({std::move(other), std::move(outputs)});
-      } catch (const std::exception&) {
-        continue;
-      }
-    }
-  return fresh;
+std::optional<BackwardRun> backward_of(const Kernel& kernel, const Case& on) {
+  if (!few_pairs(on.problem)) return std::nullopt;
+  try {
+    GradientOutputs outputs = run_backward(kernel, on);
+    return outputs.status.ok() ? std::optional(BackwardRun{on, std::move(outputs)}) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
 }
 
 using Diagnosed = std::vector<std::unique_ptr<DiagnosedGradients>>;
 
-void append(const Kernel& kernel, const std::vector<BackwardRun>& runs, Diagnosed& to) {
+Diagnosed diagnosed(const Kernel& kernel, const std::vector<BackwardRun>& runs) {
+  Diagnosed found;
   for (const BackwardRun& run : runs) {
-    if (!affordable(run.of.problem)) continue;
-    auto diagnosed = std::make_unique<DiagnosedGradients>(kernel, run);
-    if (diagnosed->is_known()) to.push_back(std::move(diagnosed));
+    if (!few_pairs(run.of.problem)) continue;
+    auto one = std::make_unique<DiagnosedGradients>(kernel, run);
+    if (one->is_known()) found.push_back(std::move(one));
   }
+  std::stable_partition(found.begin(), found.end(),
+                        [](const auto& one) { return one->is_wrong(); });
+  return found;
 }
+
+/// A mistake that is not ruled out yet.
+struct Candidate {
+  NamedMistake named;
+  DiagnosedGradients::Shown shown = {};
+
+  bool explains(const DiagnosedGradients& run) {
+    const auto model = model_gradients(run.run(), named.mistake);
+    if (!model) return false;
+    const auto of_run = run.compare(*model);
+    shown = {of_run.all, shown.rows + of_run.rows, shown.wrong + of_run.wrong,
+             shown.bits + of_run.bits};
+    return of_run.all;
+  }
+};
 
 }  // namespace
 
 std::vector<Explanation> explain_gradients(const Kernel& kernel,
                                            const std::vector<BackwardRun>& runs) {
-  Diagnosed diagnosed;
-  append(kernel, runs, diagnosed);
-  std::vector<const BackwardRun*> wrong;
-  for (const auto& one : diagnosed)
-    if (one->is_wrong()) wrong.push_back(&one->run());
+  const Diagnosed seen = diagnosed(kernel, runs);
+  std::vector<const Case*> wrong;
+  for (const auto& one : seen)
+    if (one->is_wrong() && wrong.size() < kKinds) wrong.push_back(&one->run().of);
   if (wrong.empty()) return {};
-  const std::vector<BackwardRun> fresh = fresh_runs(kernel, wrong);
-  append(kernel, fresh, diagnosed);
-  std::stable_partition(diagnosed.begin(), diagnosed.end(),
-                        [](const auto& one) { return one->is_wrong(); });
-  std::vector<Explanation> found;
+  std::vector<Candidate> candidates;
   for (const NamedMistake& named : mistakes()) {
-    DiagnosedGradients::Shown sum;
-    for (const auto& one : diagnosed) {
-      const auto model = model_gradients(one->run(), named.mistake);
-      const auto shown = model ? one->compare(*model) : DiagnosedGradients::Shown{false, 0, 0, 0};
-      sum = {sum.all && shown.all, sum.rows + shown.rows, sum.wrong + shown.wrong,
-             sum.bits + shown.bits};
-      if (!sum.all) break;
-    }
-    if (sum.all && sum.wrong > 0 && sum.bits >= kEnoughBits)
-      found.push_back({named.name, named.sentence, {}, sum.rows, sum.wrong});
+    Candidate candidate{named};
+    const bool explains = std::all_of(seen.begin(), seen.end(),
+                                      [&](const auto& run) { return candidate.explains(*run); });
+    if (explains && candidate.shown.bits >= kEnoughBits) candidates.push_back(candidate);
   }
-  return found;
+  for (Candidate& candidate : candidates) candidate.shown.bits = 0;
+  bool could_run = false;
+  for (const Case& on : experiments(wrong, kExperiments, ExperimentValues::plain)) {
+    if (candidates.empty()) return {};
+    const auto ran = backward_of(kernel, on);
+    if (!ran) continue;
+    could_run = true;
+    const DiagnosedGradients run(kernel, *ran);
+    if (run.is_known())
+      std::erase_if(candidates, [&](Candidate& one) { return !one.explains(run); });
+  }
+  if (candidates.size() != 1) return {};
+  const Candidate& only = candidates.front();
+  if (could_run && only.shown.bits < kEnoughBits) return {};
+  return {{only.named.name, only.named.sentence, {}, only.shown.rows, only.shown.wrong}};
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> known_gradient_mistakes() {

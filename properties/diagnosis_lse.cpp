@@ -63,6 +63,11 @@ bool empty_of_kind(const DiagnosedRun&, const SeenRow& exact, RowPrediction& row
   if (kind == Expected::Kind::unwritten && row.lse) row.lse->kind = kind;
   return true;
 }
+bool empty_output_unwritten(const DiagnosedRun&, const SeenRow& exact, RowPrediction& row) {
+  if (!exact.empty) return false;
+  for (Expected& element : row.output) element.kind = Expected::Kind::unwritten;
+  return true;
+}
 bool empty_nan_everywhere(const DiagnosedRun& run, const SeenRow& exact, RowPrediction& row) {
   if (!empty_of_kind<Expected::Kind::nan>(run, exact, row)) return false;
   if (row.lse) row.lse->kind = Expected::Kind::nan;
@@ -100,6 +105,12 @@ std::vector<Form> forms_of_finite_lse(std::index_sequence<which...>) {
 
 bool mean_of_v(Case& of, Index) {
   return std::exchange(of.problem.all_masked, AllMaskedPolicy::mean) != AllMaskedPolicy::mean;
+}
+
+bool every_key(Case& of, Index) {
+  const bool had = !of.problem.mask.none() && !of.problem.mask.additive;
+  if (had) of.problem.mask = {};
+  return had;
 }
 
 /// Rows that see a key are right.
@@ -147,6 +158,9 @@ void append_lse_alternatives(Alternatives& to) {
   to.push_back({"mean of v for empty rows",
                 "a row without visible keys gives the mean of v",
                 {{empty_rows_of(mean_of_v), mean_of_v}, {mean_with_padding()}}});
+  to.push_back({"every key for empty rows",
+                "a row without visible keys sees all keys",
+                {{empty_rows_of(every_key)}}});
   to.push_back(
       {"NaN for empty rows",
        "a row without visible keys gives 0 / 0",
@@ -155,7 +169,8 @@ void append_lse_alternatives(Alternatives& to) {
       {"zero for empty rows", "a row without visible keys gives 0", {{changed_rows(empty_zero)}}});
   to.push_back({"empty rows not written",
                 "results of a row without visible keys are what was there before",
-                {{changed_rows(empty_of_kind<Expected::Kind::unwritten>)}}});
+                {{changed_rows(empty_of_kind<Expected::Kind::unwritten>)},
+                 {changed_rows(empty_output_unwritten)}}});
   to.push_back({"lse of empty rows is +inf",
                 "a row without visible keys has the lse +inf",
                 {{changed_rows(empty_lse_plus_infinity)}}});

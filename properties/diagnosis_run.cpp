@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "attest/any_order.hpp"
 #include "attest/narrow_float.hpp"
 
 namespace attest::properties {
@@ -102,8 +101,7 @@ DiagnosedRun::DiagnosedRun(const Kernel& kernel, ForwardRun run)
 }
 
 const Tiling& DiagnosedRun::tiling() const {
-  const bool says = accuracy_.own_tiling && !is_any_order(*accuracy_.own_tiling);
-  return says ? *accuracy_.own_tiling : of().tiling;
+  return accuracy_.own_tiling ? *accuracy_.own_tiling : of().tiling;
 }
 
 const std::optional<reference::CertifiedRow>& DiagnosedRun::truth(const RowIndex& row) const {
@@ -168,7 +166,8 @@ double DiagnosedRun::bits_of_evidence(const RowIndex& row, const RowPrediction& 
   double bits = 0;
   const auto add = [&](Index column, const Expected& is_right, const Expected& is_expected) {
     const double got = column < 0 ? outputs().lse_at(row) : outputs().at(row, column);
-    if (!shows(row, column, is_right)) bits += bits_between(is_right, is_expected, got);
+    if (!shows(row, column, is_right))
+      bits = std::max(bits, bits_between(is_right, is_expected, got));
   };
   for (std::size_t c = 0; c < expected.output.size(); ++c)
     add(static_cast<Index>(c), exact->output[c], expected.output[c]);

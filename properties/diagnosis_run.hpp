@@ -74,8 +74,8 @@ class DiagnosedRun {
 
   /// Whether every number of the row is as expected.
   bool shows(const RowIndex& row, const RowPrediction& expected) const;
-  /// How much a prediction that holds says: the sum, over numbers that are not right, of log2 of
-  /// how far it is from the truth in units of its own bound.
+  /// How much a prediction that holds says: log2 of how far it is from the truth in units of its
+  /// own bound, of the number that says most. The numbers of a row have one cause, and count once.
   double bits_of_evidence(const RowIndex& row, const RowPrediction& expected) const;
 
  private:

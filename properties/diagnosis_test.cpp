@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 
 #include "kernels/registry.hpp"
 #include "mutants/mutants.hpp"
+#include "properties/diagnosis_experiments.hpp"
 #include "properties/run_recorder.hpp"
 
 namespace attest::properties {
@@ -40,9 +42,8 @@ class TwoMistakes : public Kernel {
   }
   Status forward(const Problem& problem, const Tiling& tiling,
                  const ForwardViews& views) const override {
-    if (!problem.mask.causal || problem.batch != 2)
-      return correct_->forward(problem, tiling, views);
-    for (Index b = 0; b < 2; ++b) {
+    if (!problem.mask.causal) return correct_->forward(problem, tiling, views);
+    for (Index b = 0; b < problem.batch; ++b) {
       Problem member = problem;
       member.batch = 1;
       member.mask.causal = Causal{Causal::Alignment::explicit_offset,
@@ -71,6 +72,38 @@ class TwoMistakes : public Kernel {
   Index second_;
 };
 
+/// Sees every key where `forgets` says so, and refuses what `accepts` does not.
+class ForgetsTheDiagonal : public Kernel {
+ public:
+  using Says = bool (*)(const Problem&);
+  explicit ForgetsTheDiagonal(Says forgets, Says accepts) : forgets_(forgets), accepts_(accepts) {}
+  const KernelDescription& description() const override { return correct_->description(); }
+  DeclaredAccuracy accuracy(const Problem& problem) const override {
+    return correct_->accuracy(problem);
+  }
+  Status forward(const Problem& problem, const Tiling& tiling,
+                 const ForwardViews& views) const override {
+    if (!accepts_(problem)) return {StatusCode::unsupported, "no results of this problem"};
+    Problem changed = problem;
+    if (forgets_(problem)) changed.mask.causal.reset();
+    return correct_->forward(changed, tiling, views);
+  }
+
+ private:
+  const Kernel* correct_ = kernels::find_builtin("builtin:scalar_tree");
+  Says forgets_;
+  Says accepts_;
+};
+
+bool always(const Problem&) {
+  return true;
+}
+/// The problem of kOneDiagonal alone.
+bool is_stored(const Problem& problem) {
+  return problem == made("1x2:4x6:3 f32 mask=causal:tl").problem;
+}
+const std::string kOneDiagonal = "1x2:4x6:3 f32 mask=causal:tl vals=normal:1";
+
 const std::string kTwoMembers = "2x1:4x6:3 f32 mask=causal:tl lse=ln vals=normal:1";
 
 TEST(Diagnosis, NamesAMistakeThatExplainsEveryRow) {
@@ -93,22 +126,65 @@ TEST(Diagnosis, SaysNothingOfCorrectKernels) {
   for (const auto& kernel : kernels::builtin_kernels())
     for (const char* const line :
          {"2x4/2:5x9:8/3 f32 mask=causal:br lse=ln vals=normal:1",
-          "1x2:3x7:4 f32 mask=causal:tl+win=2:* vals=rising:2", "1x1:4x2:3 f32 mask=causal:br"}) {
-      ProblemText text;
-      TextError error;
-      if (!parse_problem_text(line, text, error)) continue;
+          "1x2:3x7:4 f32 mask=causal:tl win=2:* vals=ascending:2", "1x1:4x2:3 f32 mask=causal:br"})
       EXPECT_EQ(names(explain(*kernel, law("bound.out"), made(line))), std::vector<std::string>{})
           << kernel->description().name << " " << line;
-    }
 }
 
-TEST(Diagnosis, NamesAllThatLookTheSame) {
+TEST(Diagnosis, ExperimentsTellWhatTheCaseLeavesOpen) {
   // Two tiles of one key: without the last one only the first is left, which is the larger side.
   const Kernel& kernel = *mutants::find("mutant:keeps_the_larger_side")->kernel;
   const Case on = made("1x1:1x2:1 f32 scale=1 tile=1 split=2 vals=lit:1;2,0;1,5");
-  const auto found = names(explain(kernel, law("bound.out"), on));
-  EXPECT_FALSE(found.empty());
-  EXPECT_NE(std::find(found.begin(), found.end(), "larger side kept"), found.end());
+  EXPECT_EQ(names(explain(kernel, law("bound.out"), on)),
+            std::vector<std::string>{"larger side kept"});
+}
+
+TEST(Diagnosis, SaysNothingOfAMistakeThatHoldsForSomeShapesOnly) {
+  const Case on = made(kOneDiagonal);
+  const ForgetsTheDiagonal everywhere(always, always);
+  EXPECT_EQ(names(explain(everywhere, law("bound.out"), on)),
+            std::vector<std::string>{"mask ignored"});
+  const ForgetsTheDiagonal sometimes([](const Problem& p) { return p.seq_kv >= 6; }, always);
+  EXPECT_EQ(names(explain(sometimes, law("bound.out"), on)), std::vector<std::string>{});
+}
+
+TEST(Diagnosis, JudgesStoredResultsByTheCaseAlone) {
+  const ForgetsTheDiagonal stored(always, is_stored);
+  EXPECT_EQ(names(explain(stored, law("bound.out"), made(kOneDiagonal))),
+            std::vector<std::string>{"mask ignored"});
+}
+
+TEST(Experiments, AreOfTheKindOfTheCaseInOtherShapes) {
+  for (const char* const line :
+       {"1x2:4x6:3 f32 mask=causal:off=1 win=2:* vals=normal:1", "2x2:3x{5,2}:4 f32 lse=ln",
+        "2x4/2:5x9:8/3 f64 mask=bits:110010111 sink=head", "1x1:1x40:32 bf16 cap=5 alibi=rel:br"}) {
+    const Case like = made(line);
+    const Case* const likes[] = {&like};
+    const auto drawn = experiments(likes, 32);
+    EXPECT_EQ(drawn.size(), 32U) << line;
+    std::set<Index> keys;
+    bool any_nan = false;
+    for (const Case& on : drawn) {
+      EXPECT_TRUE(validate(on.problem).ok() && validate(on.tiling, on.problem.seq_kv).ok());
+      EXPECT_EQ(features_of(on.problem), features_of(like.problem)) << line;
+      EXPECT_EQ(on.problem.dtype, like.problem.dtype);
+      EXPECT_EQ(on.problem.mask.none(), like.problem.mask.none());
+      EXPECT_EQ(on.problem.key_lengths.empty(), like.problem.key_lengths.empty());
+      EXPECT_EQ(on.q.extents(), on.problem.q_extents());
+      EXPECT_EQ(on.v.extents(), on.problem.v_extents());
+      keys.insert(on.problem.seq_kv);
+      for_each_index(on.v.extents(), [&](Index b, Index h, Index key, Index c) {
+        any_nan = any_nan || std::isnan(on.v.get(b, h, key, c));
+      });
+    }
+    EXPECT_GE(keys.size(), 8U) << line;
+    EXPECT_TRUE(any_nan) << line;
+    const auto again = experiments(likes, 32);
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      EXPECT_EQ(again[i].problem, drawn[i].problem);
+      EXPECT_EQ(again[i].tiling, drawn[i].tiling);
+    }
+  }
 }
 
 TEST(Diagnosis, IsAFunctionOfItsArguments) {

@@ -102,7 +102,10 @@ void append_narrow(Alternatives& to) {
   to.push_back(tile_alternative(narrow.cut_output, "the output is cut, not rounded", {output}));
   TileMistake rescales;
   rescales.rescale_format = narrow.format;
-  to.push_back(tile_alternative(narrow.rescales, "rescale factors are rounded", {rescales}));
+  TileMistake everywhere = rescales;
+  everywhere.rescale_format_in_merges = true;
+  to.push_back(
+      tile_alternative(narrow.rescales, "rescale factors are rounded", {rescales, everywhere}));
 }
 
 }  // namespace

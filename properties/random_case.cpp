@@ -4,6 +4,7 @@
 #include <array>
 
 #include "properties/random_features.hpp"
+#include "properties/random_parts.hpp"
 #include "properties/random_small.hpp"
 #include "properties/values.hpp"
 
@@ -50,12 +51,16 @@ void draw_large(Draw& draw, Problem& problem) {
     problem.seq_kv = draw.between(100, 300);
 }
 
-void draw_shape(Draw& draw, const CaseLimits& limits, Case& into) {
+void draw_tiles(Draw& draw, Tiling& tiling) {
   constexpr std::array<Index, 8> tiles{2, 1, 3, 4, 4, 5, 8, 16};
+  tiling.tile_kv = draw.one_of<Index>(tiles);
+  tiling.tile_q = draw.one_of<Index>(tiles);
+}
+
+void draw_shape(Draw& draw, const CaseLimits& limits, Case& into) {
   constexpr std::array<Index, 8> dims{1, 2, 2, 3, 4, 5, 8, 16};
   Problem& problem = into.problem;
-  into.tiling.tile_kv = draw.one_of<Index>(tiles);
-  into.tiling.tile_q = draw.one_of<Index>(tiles);
+  draw_tiles(draw, into.tiling);
   problem.batch = draw.chance(30) ? draw.between(2, 3) : 1;
   problem.heads_kv = draw.chance(25) ? draw.between(2, 3) : 1;
   problem.heads_q =
@@ -81,8 +86,9 @@ void draw_shape(Draw& draw, const CaseLimits& limits, Case& into) {
   }
 }
 
-MaskBits draw_bits(Draw& draw, const Case& into) {
-  const Problem& problem = into.problem;
+}  // namespace
+
+MaskBits draw_bits(Draw& draw, const Problem& problem) {
   MaskBits bits{draw.chance(30) ? 1 : problem.seq_q, problem.seq_kv, {}};
   const auto density = static_cast<unsigned>(draw.between(10, 90));
   for (Index row = 0; row < bits.rows; ++row) {
@@ -92,6 +98,8 @@ MaskBits draw_bits(Draw& draw, const Case& into) {
   }
   return bits;
 }
+
+namespace {
 
 MaskBits dead_tile_bits(const Case& into, Index tile) {
   MaskBits bits{1, into.problem.seq_kv, {}};
@@ -122,7 +130,8 @@ void draw_mask(Draw& draw, const CaseLimits& limits, Case& into) {
   }
   if (kind < 7 || !bits_fit) return;
   const bool some_tile_lives = problem.seq_kv > into.tiling.tile_kv;
-  mask.bits = some_tile_lives && draw.chance(50) ? dead_tile_bits(into, 0) : draw_bits(draw, into);
+  mask.bits =
+      some_tile_lives && draw.chance(50) ? dead_tile_bits(into, 0) : draw_bits(draw, problem);
 }
 
 bool sees_something(const Problem& problem) {
@@ -131,9 +140,9 @@ bool sees_something(const Problem& problem) {
   return false;
 }
 
-void draw_tiling(Draw& draw, Case& into) {
-  Tiling& tiling = into.tiling;
-  const Index seq_kv = into.problem.seq_kv;
+}  // namespace
+
+void draw_cuts(Draw& draw, Index seq_kv, Tiling& tiling) {
   switch (draw.below(4)) {
     case 0:
       break;
@@ -155,27 +164,7 @@ void draw_tiling(Draw& draw, Case& into) {
   if (tiling.merge.kind == MergeOrder::Kind::random) tiling.merge.seed = draw.below(1000);
 }
 
-void draw_values(Draw& draw, const CaseLimits& limits, Case& into) {
-  const std::uint64_t seed = draw.below(1'000'000);
-  if (limits.library != nullptr && !limits.library->all().empty() && draw.chance(8)) {
-    const auto all = limits.library->all();
-    const tensors::RealAttention& source = all[draw.below(all.size())];
-    into.values = {ValueRecipe::Kind::real, source.name, seed, {}, {}, {}};
-    fill_real(into, source, seed);
-    return;
-  }
-  const auto families = value_families();
-  const ValueFamily& family = families[draw.below(families.size())];
-  // A dead first tile hurts most when every later score is below zero.
-  const bool dead_first_tile = into.problem.mask.bits && into.problem.mask.bits->rows == 1;
-  into.values = {ValueRecipe::Kind::family,
-                 std::string(dead_first_tile && draw.chance(60) ? "very_negative" : family.name),
-                 seed,
-                 {},
-                 {},
-                 {}};
-  fill_family(into, into.values.name, seed);
-}
+namespace {
 
 std::string mask_class(const Mask& mask) {
   if (mask.none()) return "mask none";
@@ -223,6 +212,35 @@ CaseLimits plain_limits(CaseLimits limits) {
 
 }  // namespace
 
+void draw_values(Draw& draw, const CaseLimits& limits, Case& into) {
+  const std::uint64_t seed = draw.below(1'000'000);
+  if (limits.library != nullptr && !limits.library->all().empty() && draw.chance(8)) {
+    const auto all = limits.library->all();
+    const tensors::RealAttention& source = all[draw.below(all.size())];
+    into.values = {ValueRecipe::Kind::real, source.name, seed, {}, {}, {}};
+    fill_real(into, source, seed);
+    return;
+  }
+  const auto families = value_families();
+  const ValueFamily& family = families[draw.below(families.size())];
+  // A dead first tile hurts most when every later score is below zero.
+  const bool dead_first_tile = into.problem.mask.bits && into.problem.mask.bits->rows == 1;
+  into.values = {ValueRecipe::Kind::family,
+                 std::string(dead_first_tile && draw.chance(60) ? "very_negative" : family.name),
+                 seed,
+                 {},
+                 {},
+                 {}};
+  fill_family(into, into.values.name, seed);
+}
+
+Tiling draw_tiling(Draw& draw, Index seq_kv) {
+  Tiling tiling;
+  draw_tiles(draw, tiling);
+  draw_cuts(draw, seq_kv, tiling);
+  return tiling;
+}
+
 bool CaseLimits::has(Feature feature) const {
   return std::find(features.begin(), features.end(), feature) != features.end();
 }
@@ -244,7 +262,7 @@ Case draw_case(Draw& draw, const CaseLimits& offered) {
   // A case in which no row sees a key tests little; a few are kept.
   if (!sees_something(drawn.problem) && draw.chance(80)) drawn.problem.mask = {};
   if (!plain) draw_features(draw, offered, drawn);
-  draw_tiling(draw, drawn);
+  draw_cuts(draw, drawn.problem.seq_kv, drawn.tiling);
   draw_values(draw, limits, drawn);
   return drawn;
 }

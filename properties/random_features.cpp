@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "attest/element.hpp"
+#include "properties/random_parts.hpp"
 
 namespace attest::properties {
 namespace {
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+}  // namespace
 
-/// Lengths of every batch member, some of them 0, at least one as long as `longest`.
 std::vector<Index> draw_lengths(Draw& draw, Index batch, Index longest) {
   std::vector<Index> lengths;
   lengths.reserve(static_cast<std::size_t>(batch));
@@ -21,6 +21,8 @@ std::vector<Index> draw_lengths(Draw& draw, Index batch, Index longest) {
   if (batch > 0) lengths[draw.below(lengths.size())] = longest;
   return lengths;
 }
+
+namespace {
 
 void draw_members(Draw& draw, const CaseLimits& limits, Problem& problem) {
   if (problem.batch == 1 && draw.chance(30)) problem.batch = draw.between(2, 3);

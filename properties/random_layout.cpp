@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "properties/random_features.hpp"
+#include "properties/random_parts.hpp"
 
 namespace attest::properties {
 namespace {
@@ -21,7 +22,8 @@ void draw_window(Draw& draw, const CaseLimits& limits, Problem& problem) {
     mask.keep_first = draw.between(1, 3);
 }
 
-/// Documents one after the other; queries and keys have the same ones.
+}  // namespace
+
 std::vector<Index> draw_documents(Draw& draw, Index length) {
   std::vector<Index> numbers;
   numbers.reserve(static_cast<std::size_t>(length));
@@ -66,6 +68,8 @@ AdditiveMask draw_additive(Draw& draw, const Problem& problem) {
   return additive;
 }
 
+namespace {
+
 /// The leading pages of the first member serve another one, too, as far as both have some.
 void share_leading_pages(Draw& draw, KvStorage& kv) {
   const std::vector<Index>& first = kv.page_table.front();
@@ -74,8 +78,8 @@ void share_leading_pages(Draw& draw, KvStorage& kv) {
   if (most > 0) std::copy_n(first.begin(), draw.between(1, most), other.begin());
 }
 
-/// Every member its own pages in random order, and a few that hold nothing; sometimes shared ones,
-/// and a table that is longer than its keys need.
+}  // namespace
+
 KvStorage draw_pages(Draw& draw, const Problem& problem) {
   KvStorage kv;
   kv.kind = KvStorage::Kind::paged;
@@ -100,6 +104,8 @@ KvStorage draw_pages(Draw& draw, const Problem& problem) {
     kv.page_table[draw.below(kv.page_table.size())].push_back(free.back());
   return kv;
 }
+
+namespace {
 
 bool fits_tables(const Problem& problem) {
   return problem.seq_q > 0 && problem.seq_kv <= 40;

@@ -195,6 +195,11 @@ std::optional<Verdict> stopped(const Status& status, const Case& on) {
   if (status.code() == StatusCode::invalid_argument &&
       on.tiling.merge.kind == MergeOrder::Kind::explicit_tree)
     return Verdict::skipped(status.message());
+  if (status.code() == StatusCode::kernel_ended)
+    return Verdict::of(Outcome::crash, status.message());
+  if (status.code() == StatusCode::timed_out)
+    return Verdict::of(Outcome::timeout, status.message());
+  if (status.code() == StatusCode::broken_contract) return Verdict::fail(status.message());
   return Verdict::of(Outcome::crash, "kernel returned an error: " + status.message());
 }
 

@@ -264,7 +264,8 @@ void visit_simpler_cases(const Case& from, const std::function<bool(Case&&)>& vi
 
 Shrunk shrink(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
               double seconds) {
-  if (seconds <= 0) return {from, verdict};
+  // Every smaller case that hangs as well would take a whole timeout.
+  if (seconds <= 0 || verdict.outcome == Outcome::timeout) return {from, verdict};
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   return descend(kernel, law, from, verdict, [&](const Shrunk&) { return Clock::now() >= end; });

@@ -30,7 +30,8 @@ struct Shrunk {
   bool finished = true;  ///< false: the limit came first, a smaller case may exist
 };
 
-/// Greedy descent over simpler cases that violate the same law. seconds = 0: no shrinking.
+/// Greedy descent over simpler cases that violate the same law. seconds = 0: no shrinking; nor of a
+/// timeout.
 Shrunk shrink(const Kernel& kernel, const Law& law, const Case& from, const Verdict& verdict,
               double seconds);
 

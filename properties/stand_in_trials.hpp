@@ -49,7 +49,7 @@ class LseTrials {
   Seen maximum_;
 };
 
-/// A case whose limits accept more than this share of the stand-ins is weak.
+/// A case whose limits accept a larger share of the stand-ins is weak: it says less than a coin.
 inline constexpr double kMostAccepted = 0.5;
 
 /// Why a case is weak, or nothing.

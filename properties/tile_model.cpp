@@ -25,11 +25,8 @@ class TileModel {
   }
 
   std::optional<ModelSummary> row(SummaryScope scope) const {
-    const Tiling& tiling = run_.tiling();
-    std::vector<KeyRange> units = split_ranges(tiling, run_.problem().seq_kv);
-    if (scope == SummaryScope::row) units = {{0, run_.problem().seq_kv}};
-    if (scope == SummaryScope::tile) units = all_tiles(tiling, run_.problem().seq_kv);
-    auto tree = make_merge_tree(tiling.merge, static_cast<Index>(units.size()));
+    const std::vector<KeyRange> units = units_of(run_, scope);
+    auto tree = make_merge_tree(run_.tiling().merge, static_cast<Index>(units.size()));
     if (!tree.ok()) return std::nullopt;
     ModelSummary whole = evaluate(
         tree.value(), [&](Index unit) { return of_unit(units[static_cast<std::size_t>(unit)]); },
@@ -137,7 +134,9 @@ class TileModel {
     const auto factor_of = [&](const ModelSummary& side) {
       if (mistake_.merge == Merge::no_rescale) return 1.0;
       const double by = side.maximum - whole.maximum;
-      return std::exp(mistake_.rescale == TileMistake::Rescale::inverted ? -by : by);
+      const double factor = std::exp(mistake_.rescale == TileMistake::Rescale::inverted ? -by : by);
+      return mistake_.rescale_format_in_merges ? round_to(*mistake_.rescale_format, factor)
+                                               : factor;
     };
     for (const ModelSummary* const side : {&left, &right}) {
       const double factor = factor_of(*side);
@@ -186,6 +185,13 @@ Expected expected_output(const DiagnosedRun& run, const TileMistake& mistake,
 }
 
 }  // namespace
+
+std::vector<KeyRange> units_of(const DiagnosedRun& run, SummaryScope scope) {
+  const Index keys = run.problem().seq_kv;
+  if (scope == SummaryScope::row) return {{0, keys}};
+  return scope == SummaryScope::tile ? all_tiles(run.tiling(), keys)
+                                     : split_ranges(run.tiling(), keys);
+}
 
 double share_of_magnitude(const RowFacts& facts, const RowBound& bound) {
   double share = 0;

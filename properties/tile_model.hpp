@@ -34,9 +34,13 @@ struct TileMistake {
   std::optional<Format> output_format = {};
   bool cut_output = false;
   std::optional<Format> rescale_format = {};
+  bool rescale_format_in_merges = false;
   /// Weights and output are followed more closely than the declared bound does.
   bool fine = false;
 };
+
+/// The ranges of keys that have a summary each.
+std::vector<KeyRange> units_of(const DiagnosedRun& run, SummaryScope scope);
 
 /// The row as a kernel with the mistake gives it: whose summaries belong to `scope`. Nothing where
 /// the row has no bound, or the model overflows.

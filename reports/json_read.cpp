@@ -11,9 +11,7 @@ namespace {
 
 Outcome outcome_of(const Fields& fields) {
   const std::string word = fields.needed_text("outcome");
-  for (const Outcome outcome :
-       {Outcome::ok, Outcome::fail, Outcome::weak, Outcome::unproven, Outcome::skipped,
-        Outcome::flaky, Outcome::crash, Outcome::known, Outcome::xpass})
+  for (const Outcome outcome : kOutcomes)
     if (word == to_string(outcome)) return outcome;
   fields.refuse("outcome", "is an unknown word");
 }

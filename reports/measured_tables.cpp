@@ -30,10 +30,6 @@ std::string bias_text(const SampleMeans& bias) {
   return std::isfinite(half) ? text + " +- " + magnitude_text(half) : text;
 }
 
-std::string or_dash(double value) {
-  return std::isnan(value) ? "-" : ratio_text(value);
-}
-
 }  // namespace
 
 Table statistics_table(const Measurements& measured) {
@@ -91,7 +87,7 @@ Table sweep_table(const SweepReport& sweep) {
     table.rows.push_back({sweep.kernel, sweep.over, point.x, point.dtype,
                           magnitude_text(point.max_error), magnitude_text(point.rms_error),
                           bias_text(point.bias), ratio_text(point.ulp_max), ratio_text(point.ratio),
-                          or_dash(point.twin_ratio), point.reason});
+                          ratio_or_dash(point.twin_ratio), point.reason});
   return table;
 }
 
@@ -104,7 +100,7 @@ Table history_table(const std::vector<RunPoint>& points) {
   for (const RunPoint& point : points)
     table.rows.push_back({point.started, point.git, point.kernel, number(point.cases),
                           number(point.violations), ratio_text(point.worst_ratio),
-                          or_dash(point.rms_ulp)});
+                          ratio_or_dash(point.rms_ulp)});
   return table;
 }
 

@@ -69,6 +69,10 @@ std::string ratio_text(double ratio) {
   return text;
 }
 
+std::string ratio_or_dash(double ratio) {
+  return std::isnan(ratio) ? "-" : ratio_text(ratio);
+}
+
 std::string value_beside(double value, double beside) {
   if (std::string word = word_of(value); !word.empty()) return word;
   return std::isfinite(beside) && !is_float(beside) ? shortest(value) : significant(value, 9);

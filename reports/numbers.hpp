@@ -14,6 +14,8 @@ std::string magnitude_text(double value);
 
 /// Three digits, "0.412" or "3.79e3", and more where three would say "1" of what is not 1.
 std::string ratio_text(double ratio);
+/// The same, and "-" for NaN: not measured.
+std::string ratio_or_dash(double ratio);
 
 /// Nine digits if the value beside it is one of a float, else all of a double.
 std::string value_beside(double value, double beside);

@@ -7,7 +7,7 @@
 
 #include "reports/escape.hpp"
 #include "reports/numbers.hpp"
-#include "reports/report.hpp"
+#include "reports/render_case.hpp"
 #include "reports/report_tables.hpp"
 
 namespace attest::reports {
@@ -78,10 +78,14 @@ std::string witness_element(const Witness& witness) {
 }
 
 std::string render_found_text(const CaseResult& found) {
+  return fmt::format("{} {}  case {}  seed {}\n", upper_case(to_string(found.verdict.outcome)),
+                     plain_text(found.law), found.number, seed_text(found.seed)) +
+         render_case_text(found);
+}
+
+std::string render_case_text(const CaseResult& found) {
   const Verdict& verdict = found.verdict;
-  std::string text =
-      fmt::format("{} {}  case {}  seed {}\n", upper_case(to_string(verdict.outcome)),
-                  plain_text(found.law), found.number, seed_text(found.seed));
+  std::string text;
   append_item(text, "problem", plain_text(found.problem));
   if (verdict.witness) {
     const Witness& witness = *verdict.witness;

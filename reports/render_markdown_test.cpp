@@ -23,7 +23,7 @@ declares `f32 | causal br | lse ln`
 **PASSED** `600 cases  48 s  2 jobs  seed 0x5EED1A77  attest-out/one`
 
 | property | cases | ok | weak | unproven | skipped | fail | worst err/bound | at |
-| --- | --: | --: | --: | --: | --: | --: | --- | --- |
+| --- | --: | --: | --: | --: | --- | --: | --: | --- | --- |
 | `bound.out` | 600 | 600 | 0 | 0 | 0 | 0 | - |  |
 
 `mask causal 38 %, Lq=1 17 %`
@@ -78,27 +78,27 @@ TEST(AccuracyMarkdown, SummaryTensorsEnvironment) {
   EXPECT_EQ(render_accuracy_markdown(test::accuracy()),
             R"(# Accuracy on real tensors
 
-| kernel | dtype | worst error | err/bound | lse error | lse err/bound | ulp median | ulp p99 | ulp max | outputs | violations | worst tensor |
-| --- | --- | --- | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-| `plain` | `f32` | 1.2e-7 | 0.75 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 230 | 128 | 0 | `layer1` |
-| `tiled` | `f32` | 1.2e-7 | 0.125 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 1.50 | 64 | 0 | `layer0` |
+| kernel | dtype | worst error | err/bound | lse error | lse err/bound | ulp median | ulp p99 | ulp max | twin ratio | outputs | violations | worst tensor |
+| --- | --- | --- | --- | --- | --- | --: | --: | --: | --- | --: | --: | --- |
+| `plain` | `f32` | 1.2e-7 | 0.75 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 230 | 1.25 | 128 | 0 | `layer1` |
+| `tiled` | `f32` | 1.2e-7 | 0.125 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 1.50 | - | 64 | 0 | `layer0` |
 
-ulp: units in the last place of the correctly rounded result; each the largest over tensors and tilings
+ulp: units in the last place of the correctly rounded result; twin ratio: largest error over that of the plain evaluation in the same dtype; each the largest over tensors and tilings
 
 2 kernels  2 tensors  192 outputs  0 violations  3.2 s
 
 ## `layer0`
 
-| kernel | problem | worst error | err/bound | lse error | lse err/bound | ulp median | ulp p99 | ulp max | outputs | violations | worst element |
-| --- | --- | --- | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-| `plain` | `1x2:8x8:4 f32 tile=4x4` | 1.2e-7 | 0.5 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 1.50 | 64 | 0 | `out[0,1,7,3]` |
-| `tiled` | `1x2:8x8:4 f32 tile=4x4` | 1.2e-7 | 0.125 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 1.50 | 64 | 0 | `out[0,1,7,3]` |
+| kernel | problem | worst error | err/bound | lse error | lse err/bound | ulp median | ulp p99 | ulp max | twin ratio | outputs | violations | worst element |
+| --- | --- | --- | --- | --- | --- | --: | --: | --: | --- | --: | --: | --- |
+| `plain` | `1x2:8x8:4 f32 tile=4x4` | 1.2e-7 | 0.5 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 1.50 | 0.5 | 64 | 0 | `out[0,1,7,3]` |
+| `tiled` | `1x2:8x8:4 f32 tile=4x4` | 1.2e-7 | 0.125 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 1.50 | - | 64 | 0 | `out[0,1,7,3]` |
 
 ## `layer1`
 
-| kernel | problem | worst error | err/bound | lse error | lse err/bound | ulp median | ulp p99 | ulp max | outputs | violations | worst element |
-| --- | --- | --- | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-| `plain` | `1x2:8x8:4 f32 tile=4x4` | 1.2e-7 | 0.75 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 230 | 64 | 0 | `out[0,1,7,3]` |
+| kernel | problem | worst error | err/bound | lse error | lse err/bound | ulp median | ulp p99 | ulp max | twin ratio | outputs | violations | worst element |
+| --- | --- | --- | --- | --- | --- | --: | --: | --: | --- | --: | --: | --- |
+| `plain` | `1x2:8x8:4 f32 tile=4x4` | 1.2e-7 | 0.75 | 6.0e-8 | 0.25 | 0.20 | 0.49 | 230 | 1.25 | 64 | 0 | `out[0,1,7,3]` |
 
 ## Environment
 

@@ -23,11 +23,6 @@ std::string bias_text(const SampleMeans& bias) {
   return signed_text(bias.mean()) + (std::isfinite(half) ? " +- " + magnitude_text(half) : "");
 }
 
-/// Numbers of a twin that has no error, or was not measured.
-std::string twin_text(double ratio) {
-  return std::isnan(ratio) ? "-" : ratio_text(ratio);
-}
-
 std::vector<std::string> cells(const SweepPoint& point) {
   if (!point.reason.empty()) return {point.x, point.dtype, "-", "-", "-", "-", "-", "-"};
   return {point.x,
@@ -37,7 +32,7 @@ std::vector<std::string> cells(const SweepPoint& point) {
           bias_text(point.bias),
           ratio_text(point.ulp_max),
           ratio_text(point.ratio),
-          twin_text(point.twin_ratio)};
+          ratio_or_dash(point.twin_ratio)};
 }
 
 /// The point with the largest error / bound; null if none was measured.

@@ -166,10 +166,10 @@ TEST(AccuracyText, OneRowAKernelAndDtype) {
   report.checks = {test::failed_check()};
   EXPECT_EQ(
       render_accuracy_text(report),
-      R"(kernel  dtype  worst error  err/bound  lse error  lse err/bound  ulp median  ulp p99  ulp max  outputs  violations  worst tensor
-plain   f32    1.2e-7       0.75       6.0e-8     0.25                 0.20     0.49      230      128           0  layer1
-tiled   f32    1.2e-7       0.125      6.0e-8     0.25                 0.20     0.49     1.50       64           0  layer0
-ulp: units in the last place of the correctly rounded result; each the largest over tensors and tilings
+      R"(kernel  dtype  worst error  err/bound  lse error  lse err/bound  ulp median  ulp p99  ulp max  twin ratio  outputs  violations  worst tensor
+plain   f32    1.2e-7       0.75       6.0e-8     0.25                 0.20     0.49      230  1.25            128           0  layer1
+tiled   f32    1.2e-7       0.125      6.0e-8     0.25                 0.20     0.49     1.50  -                64           0  layer0
+ulp: units in the last place of the correctly rounded result; twin ratio: largest error over that of the plain evaluation in the same dtype; each the largest over tensors and tilings
 
 check builtin:tiled  FAILED  1 violation in 820 cases  2 weak  11 skipped  48 s  2 jobs  seed 0x5EED1A77  attest-out/one
 2 kernels  2 tensors  192 outputs  0 violations  3.2 s

@@ -40,7 +40,7 @@ struct LawRow {
   std::int64_t weak = 0;
   std::int64_t unproven = 0;
   std::int64_t skipped = 0;
-  std::int64_t violations = 0;       ///< fail, flaky, crash and xpass
+  std::int64_t violations = 0;       ///< fail, flaky, crash, timeout and xpass
   double worst_ratio = 0;            ///< largest error / bound
   std::string worst_problem;         ///< where it was seen
   std::string worst_replay;          ///< its command line

@@ -61,6 +61,9 @@ void absorb(AccuracySummary& summary, const AccuracyRow& row) {
   keep_worse(summary.ulp.median, row.ulp.median);
   keep_worse(summary.ulp.q99, row.ulp.q99);
   keep_worse(summary.ulp.max, row.ulp.max);
+  // Where nothing was measured there is nothing worse.
+  if (!std::isnan(row.twin_ratio))
+    summary.twin_ratio = std::fmax(summary.twin_ratio, row.twin_ratio);
 }
 
 }  // namespace
@@ -145,15 +148,17 @@ std::vector<AccuracySummary> summarize(const std::vector<AccuracyRow>& rows) {
 Table summary_table(const AccuracyReport& report) {
   Table table;
   table.columns = {
-      {"kernel", Kind::text},       {"dtype", Kind::text},        {"worst error", Kind::ratio},
-      {"err/bound", Kind::ratio},   {"lse error", Kind::ratio},   {"lse err/bound", Kind::ratio},
-      {"ulp median", Kind::number}, {"ulp p99", Kind::number},    {"ulp max", Kind::number},
-      {"outputs", Kind::number},    {"violations", Kind::number}, {"worst tensor", Kind::text}};
+      {"kernel", Kind::text},       {"dtype", Kind::text},      {"worst error", Kind::ratio},
+      {"err/bound", Kind::ratio},   {"lse error", Kind::ratio}, {"lse err/bound", Kind::ratio},
+      {"ulp median", Kind::number}, {"ulp p99", Kind::number},  {"ulp max", Kind::number},
+      {"twin ratio", Kind::ratio},  {"outputs", Kind::number},  {"violations", Kind::number},
+      {"worst tensor", Kind::text}};
   for (const AccuracySummary& one : summarize(report.rows)) {
     table.rows.push_back({one.kernel, one.dtype, magnitude_text(one.worst_error),
                           ratio_text(one.worst_ratio), magnitude_text(one.worst_lse_error),
                           ratio_text(one.worst_lse_ratio), ulp_text(one.ulp.median),
-                          ulp_text(one.ulp.q99), ulp_text(one.ulp.max), number(one.outputs),
+                          ulp_text(one.ulp.q99), ulp_text(one.ulp.max),
+                          ratio_or_dash(one.twin_ratio), number(one.outputs),
                           number(one.violations), one.worst_tensor});
   }
   return table;
@@ -163,17 +168,19 @@ Table tensor_table(const AccuracyReport& report, const std::string& tensor,
                    std::size_t problem_width) {
   Table table;
   table.columns = {
-      {"kernel", Kind::text},       {"problem", Kind::text},      {"worst error", Kind::ratio},
-      {"err/bound", Kind::ratio},   {"lse error", Kind::ratio},   {"lse err/bound", Kind::ratio},
-      {"ulp median", Kind::number}, {"ulp p99", Kind::number},    {"ulp max", Kind::number},
-      {"outputs", Kind::number},    {"violations", Kind::number}, {"worst element", Kind::text}};
+      {"kernel", Kind::text},       {"problem", Kind::text},    {"worst error", Kind::ratio},
+      {"err/bound", Kind::ratio},   {"lse error", Kind::ratio}, {"lse err/bound", Kind::ratio},
+      {"ulp median", Kind::number}, {"ulp p99", Kind::number},  {"ulp max", Kind::number},
+      {"twin ratio", Kind::ratio},  {"outputs", Kind::number},  {"violations", Kind::number},
+      {"worst element", Kind::text}};
   for (const AccuracyRow& row : report.rows) {
     if (row.tensor != tensor) continue;
     table.rows.push_back({row.kernel, cut(row.problem, problem_width),
                           magnitude_text(row.worst_error), ratio_text(row.worst_ratio),
                           magnitude_text(row.worst_lse_error), ratio_text(row.worst_lse_ratio),
                           ulp_text(row.ulp.median), ulp_text(row.ulp.q99), ulp_text(row.ulp.max),
-                          number(row.outputs), number(row.violations), row.worst_element});
+                          ratio_or_dash(row.twin_ratio), number(row.outputs),
+                          number(row.violations), row.worst_element});
   }
   return table;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,9 @@ struct AccuracySummary {
   double worst_ratio = 0;
   double worst_lse_error = 0;
   double worst_lse_ratio = 0;
-  UlpQuantiles ulp;          ///< largest of each; no quantile of all outputs together is above it
+  UlpQuantiles ulp;  ///< largest of each; no quantile of all outputs together is above it
+  /// Largest; NaN: measured nowhere.
+  double twin_ratio = std::numeric_limits<double>::quiet_NaN();
   std::string worst_tensor;  ///< where the larger of the two ratios was seen
 };
 
@@ -54,8 +57,9 @@ std::string accuracy_totals(const AccuracyReport& report);
 
 /// What the quantile columns of summary_table mean.
 inline constexpr std::string_view kUlpNote =
-    "ulp: units in the last place of the correctly rounded result; each the largest over tensors "
-    "and tilings";
+    "ulp: units in the last place of the correctly rounded result; twin ratio: largest error over "
+    "that "
+    "of the plain evaluation in the same dtype; each the largest over tensors and tilings";
 
 /// A broken kernel fails nearly every case; the rest of them is in run.jsonl.
 inline constexpr std::size_t kMaxViolationsShown = 50;

@@ -42,6 +42,7 @@ void count_outcome(LawRow& row, Outcome outcome) {
     case Outcome::fail:
     case Outcome::flaky:
     case Outcome::crash:
+    case Outcome::timeout:
     case Outcome::xpass:
       ++row.violations;
       break;

@@ -17,6 +17,7 @@ enum class SummaryScope {
   row,    ///< one summary over all keys, maximum known beforehand: no rescales, no merges
   split,  ///< one running summary a kv split, rescaled tile by tile
   tile,   ///< one summary a tile
+  any,    ///< any tiles, splits, order of the keys and tree of merges: see keys_of_a_part
 };
 
 /// What becomes of results below the normal range of a format.
@@ -76,8 +77,11 @@ struct DeclaredAccuracy {
   Index grid_bits = 0;
   /// Scope `split`: where tile_kv is larger, tiles have this many keys; 0: never.
   Index longest_tile = 0;
+  /// Scope `any`: keys are in parts (tiles or kv splits) whose maximum is known before their first
+  /// weight; beside that of a key there are ceil(seq_kv / keys_of_a_part) at most, and the sink.
+  Index keys_of_a_part = 1;
   /// Keys are added one after the other; false: in any order or tree. Tiles of a unit are taken in
-  /// ascending order in both cases.
+  /// ascending order in both cases. Not looked at with scope `any`.
   bool ordered_sums = true;
 };
 

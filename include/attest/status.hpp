@@ -27,6 +27,10 @@ enum class StatusCode {
   kernel_failed,     ///< a kernel returned an error that the problem does not justify
   undecided,         ///< no verdict: no enclosure that is narrow enough, or no proven bound
   io_error,          ///< a file cannot be read or written
+  kernel_ended,      ///< the process of a kernel ended, or said what is no answer
+  timed_out,         ///< a kernel gave no answer within its time
+  broken_contract,   ///< a kernel did what no kernel may do: wrote outside its results, changed an
+                     ///< input or the arithmetic of the processor, printed
 };
 
 class [[nodiscard]] Status {

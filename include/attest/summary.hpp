@@ -9,6 +9,9 @@
 // they change rounding only, by at most Theorem 3 of docs/numerics.md. A normalised output alone
 // cannot be merged, for it has forgotten its mass; the pair (output, lse) can.
 //
+// A row_max that absorb, raise_row_max or merge made is never -0, so that it does not tell which of
+// two equal scores came first.
+//
 // Special values: a score of -inf is an exclusion and leaves the summary as it is. A NaN score, or
 // a score of +inf, makes row_sum and numerator NaN, so that it stays visible.
 // From: Milakov and Gimelshein 2018 (online softmax); Rabe and Staats 2021 (summaries of chunks).
@@ -61,7 +64,7 @@ void raise_row_max(RowSummary<Real>& summary, Real row_max, FactorOf&& factor_of
     summary.row_sum *= factor;
     for (Real& element : summary.numerator) element *= factor;
   }
-  summary.row_max = row_max;
+  summary.row_max = row_max + Real(0);  // +0 for -0
 }
 template <std::floating_point Real>
 void raise_row_max(RowSummary<Real>& summary, Real row_max) {
@@ -93,6 +96,8 @@ RowSummary<Real> merge(RowSummary<Real> left, RowSummary<Real> right, FactorOf&&
   raise_row_max(right, left.row_max, factor_of);
   left.row_sum += right.row_sum;
   for (std::size_t c = 0; c < left.numerator.size(); ++c) left.numerator[c] += right.numerator[c];
+  left.row_max +=
+      Real(0);  // +0 for -0: the maxima of the sides may be equal, but not in their bits
   return left;
 }
 template <std::floating_point Real>

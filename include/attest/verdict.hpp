@@ -1,6 +1,7 @@
 // What a law says about one case. Results are data; text is made in reports/ and src/cli.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,8 @@ enum class Outcome {
   unproven,  ///< no bound is informative here, or the oracle cannot tell
   skipped,   ///< the kernel does not declare what the case needs
   flaky,     ///< two runs of the same case disagree
-  crash,     ///< the kernel returned an error that the problem does not justify
+  crash,     ///< the kernel returned an error that the problem does not justify, or ended
+  timeout,   ///< the kernel gave no answer within its time
   known,     ///< a violation that the ledger of known failures lists
   xpass,     ///< no violation where the ledger lists one
 };
@@ -41,6 +43,8 @@ constexpr std::string_view to_string(Outcome outcome) {
       return "flaky";
     case Outcome::crash:
       return "crash";
+    case Outcome::timeout:
+      return "timeout";
     case Outcome::known:
       return "known";
     case Outcome::xpass:
@@ -49,11 +53,20 @@ constexpr std::string_view to_string(Outcome outcome) {
   return "?";
 }
 
+inline constexpr std::array kOutcomes{
+    Outcome::ok,    Outcome::fail,  Outcome::weak,    Outcome::unproven, Outcome::skipped,
+    Outcome::flaky, Outcome::crash, Outcome::timeout, Outcome::known,    Outcome::xpass};
+
+/// The kernel gave no results that could be judged.
+constexpr bool gave_no_results(Outcome outcome) {
+  return outcome == Outcome::crash || outcome == Outcome::timeout;
+}
+
 /// Red outcomes; `known` is none. `weak` and `unproven` are not passes either, but have a share
 /// that is allowed.
 constexpr bool is_violation(Outcome outcome) {
-  return outcome == Outcome::fail || outcome == Outcome::flaky || outcome == Outcome::crash ||
-         outcome == Outcome::xpass;
+  return outcome == Outcome::fail || outcome == Outcome::flaky || outcome == Outcome::xpass ||
+         gave_no_results(outcome);
 }
 
 /// The one element that shows a violation (or the worst one of a pass).

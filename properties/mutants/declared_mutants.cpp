@@ -152,6 +152,20 @@ std::vector<DeclaredPair> declared_pairs() {
       [](DeclaredAccuracy& d) { d.exp_relative_error = 64 * d.format.unit_roundoff; },
       "1x1:1x9:1 f32 scale=1 tile=9 lse=ln vals=lit:1;-4,-3.5,-3,-2.5,-2,-1.5,-1,-0.5,0;"
       "1,1,1,1,1,1,1,1,1");
+  pairs.add_kernel<IgnoresTiling>(
+      "keys_of_a_part", "every key is a part, and every rescale is off by 60 roundings",
+      "bound.lse",
+      [](DeclaredAccuracy& d) {
+        d.exp_relative_error = 64 * d.format.unit_roundoff;
+        d.scope = SummaryScope::any;
+      },
+      [](DeclaredAccuracy& d) {
+        d.exp_relative_error = 64 * d.format.unit_roundoff;
+        d.scope = SummaryScope::any;
+        d.keys_of_a_part = 9;
+      },
+      "1x1:1x9:1 f32 scale=1 tile=9 lse=ln vals=lit:1;-0.8,-0.7,-0.6,-0.5,-0.4,-0.3,-0.2,-0.1,0;"
+      "1,1,1,1,1,1,1,1,1");
   pairs.add<TilesOfOneKey>(
       "longest_tile", "tiles have one key, and every rescale is off by 60 roundings", "bound.lse",
       [](DeclaredAccuracy& d) {

@@ -17,11 +17,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kProgram = "attention_bench";
 
-/// Beside this program, or where the build puts it; empty where it is not built.
+/// Beside this program, where the build puts it or where it is installed; empty where it is not.
 fs::path bench_program() {
   std::error_code ignored;
   const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& place : {folder / kProgram, folder / "bench" / kProgram})
+  for (const fs::path& place : {folder / kProgram, folder / "bench" / kProgram,
+                                folder.parent_path() / "libexec" / "attest" / kProgram})
     if (access(place.c_str(), X_OK) == 0 && !fs::is_directory(place, ignored)) return place;
   return {};
 }

@@ -261,7 +261,7 @@ Result<BoundFindings> run_bound(const BoundJob& job) {
   const Outputs outputs = properties::run_kernel(*job.kernel, *job.on);
   if (const auto verdict = properties::stopped(outputs, *job.on))
     return Status{
-        verdict->outcome == Outcome::crash ? StatusCode::kernel_failed : outputs.status.code(),
+        gave_no_results(verdict->outcome) ? StatusCode::kernel_failed : outputs.status.code(),
         job.kernel->description().name + ": " + outputs.status.message()};
   const std::vector<Index> rows =
       sampled_rows(static_cast<Index>(existing.size()), wanted_rows(job, existing));

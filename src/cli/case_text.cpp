@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "cli/linked_program.hpp"
+
 namespace attest::cli {
 namespace {
 
@@ -44,12 +46,25 @@ std::string shell_quoted(const std::string& text) {
   return quoted + "'";
 }
 
+namespace {
+
+/// Quoted only where a shell would not take it as it is: names of kernels are words most often.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:+/=@%,";
+  const bool is_plain = !text.empty() && text.find_first_not_of(kPlain) == std::string::npos;
+  return is_plain ? text : shell_quoted(text);
+}
+
+}  // namespace
+
 std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
                                 std::string_view law, const std::filesystem::path& saved) {
   const std::string line = minimal_text(properties::to_text(of, law));
   if (line.size() > kMaxReplayLine && !saved.empty())
-    return fmt::format("attest replay {}", shell_quoted(saved.string()));
-  return fmt::format("attest replay {} {}", kernel.description().name, shell_quoted(line));
+    return fmt::format("{} replay {}", linked_program().command, shell_quoted(saved.string()));
+  return fmt::format("{} replay {} {}", linked_program().command,
+                     shell_word(kernel.description().name), shell_quoted(line));
 }
 
 std::string problem_text(const properties::Case& of) {

@@ -6,29 +6,22 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include "cli/check_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/declares.hpp"
+#include "cli/dtypes.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
 #include "cli/run_output.hpp"
+#include "cli/tiers.hpp"
 #include "cli/worst_store.hpp"
 #include "properties/rule.hpp"
 
 namespace attest::cli {
 namespace {
-
-struct Tier {
-  std::int64_t cases = 0;      ///< a law
-  std::int64_t bit_cases = 0;  ///< a dtype
-};
-
-const std::map<std::string, Tier> kTiers{
-    {"smoke", {20, 0}}, {"ci", {200, 40}}, {"nightly", {5000, 400}}};
 
 struct Format {
   std::string name;
@@ -101,9 +94,8 @@ Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibr
   const auto seed = parse_seed(options.seed);
   if (!seed.ok()) return seed.status();
   run.plan.seed = seed.value();
-  const auto tier = kTiers.find(options.tier);
-  if (tier == kTiers.end())
-    return invalid_argument("unknown tier '" + options.tier + "'; known: smoke, ci, nightly");
+  const auto tier = find_tier(options.tier);
+  if (!tier.ok()) return tier.status();
   for (const std::string& line : options.problems) {
     auto given = parse_given(line, library);
     if (!given.ok()) return given.status();
@@ -128,9 +120,15 @@ Result<CheckRun> plan_run(const CheckOptions& options, const tensors::TensorLibr
     if (!stored.ok()) return stored.status();
     append(std::move(stored).value());
   }
-  run.plan.drawn_cases = options.cases >= 0 ? options.cases : only_given ? 0 : tier->second.cases;
-  run.bit_cases = only_given ? 0 : tier->second.bit_cases;
+  run.plan.drawn_cases = options.cases >= 0 ? options.cases : only_given ? 0 : tier.value().cases;
+  run.bit_cases = only_given ? 0 : tier.value().bit_cases;
   run.plan.limits = properties::limits_for(*run.kernel, library);
+  if (only_given && !options.dtypes.empty())
+    return invalid_argument("a problem has its type: it excludes --dtype");
+  const auto dtypes = parse_dtypes(options.dtypes);
+  if (!dtypes.ok()) return dtypes.status();
+  if (!keep_dtypes(run.plan, dtypes.value()))
+    return invalid_argument("the kernel takes none of the types of --dtype");
   run.plan.jobs = resolve_jobs(options.jobs);
   const auto shard = parse_shard(options.shard);
   if (!shard.ok()) return shard.status();
@@ -150,7 +148,7 @@ reports::RunHeader header_of(const CheckRun& run, const CheckOptions& options) {
 
 int exit_code(const reports::CheckReport& report) {
   for (const reports::Violation& violation : report.violations)
-    if (violation.found.verdict.outcome == Outcome::crash) return kernel_crashed;
+    if (gave_no_results(violation.found.verdict.outcome)) return kernel_crashed;
   return exit_code_of(reports::run_outcome(report), {report});
 }
 

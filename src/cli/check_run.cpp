@@ -43,7 +43,7 @@ class Session {
     reports::CaseResult result = to_result(checked.value, checked, checked.verdict);
     // What is measured is not about known failures.
     if (checked.verdict.outcome != Outcome::known) measuring_.take(checked);
-    if (violated) result.acts_like = acts_like({checked.value}, *checked.law);
+    if (violated) result.acts_like = acts_like({checked.value}, *checked.law, checked.verdict);
     lines_.add(result);
     // A run whose results cannot be kept is not worth going on with.
     if (lost()) return AfterCase::stop_run;
@@ -128,8 +128,9 @@ class Session {
     return result;
   }
 
-  std::string acts_like(const std::vector<properties::Case>& cases,
-                        const properties::Law& law) const {
+  std::string acts_like(const std::vector<properties::Case>& cases, const properties::Law& law,
+                        const Verdict& verdict) const {
+    if (gave_no_results(verdict.outcome)) return {};
     return properties::acts_like(properties::explain(*run_.kernel, law, cases));
   }
 
@@ -140,7 +141,8 @@ class Session {
     reports::Violation violation;
     violation.found = std::move(found);
     violation.shrunk = to_result(shrunk.smallest, checked, shrunk.verdict);
-    violation.shrunk.acts_like = acts_like({shrunk.smallest, checked.value}, *checked.law);
+    violation.shrunk.acts_like =
+        acts_like({shrunk.smallest, checked.value}, *checked.law, shrunk.verdict);
     violation.values = values_text(shrunk.smallest);
     violation.shrink_tries = shrunk.tried;
     violation.shrink_kept = shrunk.kept;

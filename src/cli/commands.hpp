@@ -28,6 +28,8 @@ enum ExitCode : int {
 /// is named.
 inline constexpr const char* kWorstFolder = "attest-worst";
 
+struct ProgramText;  // cli/program_text.hpp
+
 struct CheckOptions {
   std::string kernel;
   std::vector<std::string> problems;
@@ -39,8 +41,9 @@ struct CheckOptions {
   double shrink_time = 10;  ///< seconds; 0: no shrinking
   std::vector<std::string> only;
   std::vector<std::string> skip;
-  int jobs = 0;     ///< 0: one a core
-  std::string out;  ///< empty: attest-out/TIME
+  std::vector<std::string> dtypes;  ///< of q in generated cases; empty: all that the kernel takes
+  int jobs = 0;                     ///< 0: one a core
+  std::string out;                  ///< empty: attest-out/TIME
   std::vector<std::string> formats;
   std::vector<std::string> tensors;
   std::string worst;           ///< folder of stored worst cases; empty: kWorstFolder if it exists
@@ -155,6 +158,13 @@ struct SelftestOptions {
   int jobs = 0;
 };
 
+struct ProbeOptions {
+  std::string kernel;
+  std::string dtype;  ///< empty: f32 where the kernel takes it
+  bool experiments = false;
+  std::string json;  ///< file for everything; empty: none
+};
+
 struct BenchOptions {
   std::string filter;  ///< of workloads; empty: all
   std::vector<std::string> kernels;
@@ -169,6 +179,33 @@ struct BenchOptions {
   std::string out;  ///< empty: standard output
 };
 
+struct NewOptions {
+  std::string name;
+  std::string abi;  ///< c, cpp or pipe
+  std::string out;  ///< empty: a folder `name`
+};
+void add_new(CLI::App& app, NewOptions& options);
+int new_command(const NewOptions& options);
+
+/// How kernels of others are run.
+struct IsolationOptions {
+  std::string isolate = "worker";  ///< or "none"
+  double case_timeout = 60;        ///< seconds a call
+  std::int64_t mem_limit = 8192;   ///< MiB a process; 0: no limit
+};
+/// Of every command that takes a kernel; after those commands were added.
+void add_isolation(CLI::App& app, IsolationOptions& options);
+void isolate(const IsolationOptions& options);
+
+/// Not for people: the program starts itself with it.
+struct WorkerOptions {
+  std::string plugin;
+  double case_timeout = 60;
+  std::int64_t mem_limit = 8192;
+};
+void add_worker(CLI::App& app, WorkerOptions& options);
+int worker_command(const WorkerOptions& options);
+
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
 int shrink_command(const ShrinkOptions& options);
@@ -182,12 +219,17 @@ int world_command(const WorldOptions& options);
 int verify_command(const VerifyOptions& options);
 int fuzz_command(const FuzzOptions& options);
 int sweep_command(const SweepOptions& options);
+int probe_command(const ProbeOptions& options);
+void add_probe(CLI::App& app, ProbeOptions& options);
 int selftest_command(const SelftestOptions& options);
 /// Becomes the program bench/attention_bench; returns only where it cannot.
 int bench_command(const BenchOptions& options);
 
 /// The subcommand of the command line that fills these options.
 void add_verify(CLI::App& app, VerifyOptions& options);
+
+/// Prints a completion for a shell, or the manual, made from the options of the program.
+int completion_command(const std::string& form, const ProgramText& program);
 
 /// Prints one line to stderr and returns usage_error.
 int usage(const std::string& message);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "attest/any_order.hpp"
 
 namespace attest::cli {
 namespace {
@@ -107,9 +106,8 @@ DeclaredAccuracy declared(const AssumedAccuracy& assumed, const Problem& problem
   if (const auto format = weight_format(assumed))
     accuracy.weight_cast = WeightCast{*format, 0, false};
   accuracy.output_format = if_narrower(problem.out_dtype(), accuracy.format);
-  accuracy.scope = SummaryScope::row;
-  accuracy.own_tiling = any_order(assumed.tile_kv);
-  accuracy.ordered_sums = false;
+  accuracy.scope = SummaryScope::any;
+  accuracy.keys_of_a_part = assumed.tile_kv;
   return accuracy;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/case_text.hpp"
 #include "cli/climb_run.hpp"
 #include "cli/commands.hpp"
+#include "cli/dtypes.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
 #include "properties/shrink.hpp"
@@ -34,16 +35,13 @@ Result<std::vector<const properties::Law*>> climbed_laws(const FuzzOptions& opti
 Result<std::vector<Dtype>> climbed_dtypes(const FuzzOptions& options, const Kernel& kernel) {
   const std::vector<Dtype>& offered = kernel.description().capabilities.dtypes;
   if (options.dtypes.empty()) return offered;
-  std::vector<Dtype> dtypes;
-  for (const std::string& name : options.dtypes) {
-    const auto dtype = dtype_from_string(name);
-    if (!dtype)
-      return invalid_argument("unknown type '" + name + "' (attest list dtypes shows them)");
-    if (std::find(offered.begin(), offered.end(), *dtype) == offered.end())
-      return invalid_argument(kernel.description().name + " does not take " + name);
-    dtypes.push_back(*dtype);
-  }
-  return dtypes;
+  auto named = parse_dtypes(options.dtypes);
+  if (!named.ok()) return named;
+  for (const Dtype dtype : named.value())
+    if (std::find(offered.begin(), offered.end(), dtype) == offered.end())
+      return invalid_argument(kernel.description().name + " does not take " +
+                              std::string(to_string(dtype)));
+  return named;
 }
 
 /// A problem of its own instead of drawn ones.
@@ -173,7 +171,7 @@ int finish(const ClimbReport& report, const FuzzOptions& options) {
              evaluations, reports::seconds_text(seconds), options.worst);
   if (report.interrupted) fmt::print("interrupted; the same command goes on from what is stored\n");
   if (report.violation)
-    return report.violation->verdict.outcome == Outcome::crash ? kernel_crashed : violation;
+    return gave_no_results(report.violation->verdict.outcome) ? kernel_crashed : violation;
   return decided ? all_good : undecided;
 }
 

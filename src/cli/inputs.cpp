@@ -9,6 +9,10 @@
 #include <random>
 #include <thread>
 
+#include "cli/data_folder.hpp"
+#include "cli/linked_program.hpp"
+#include "foreign/loaded_kernels.hpp"
+#include "foreign/plugin.hpp"
 #include "kernels/registry.hpp"
 #include "mutants/correct_kernels.hpp"
 #include "mutants/mutants.hpp"
@@ -16,6 +20,8 @@
 
 namespace attest::cli {
 namespace {
+
+constexpr std::string_view kLinked = "linked";
 
 bool matches(std::string_view glob, std::string_view text) {
   if (glob.empty()) return text.empty();
@@ -47,14 +53,21 @@ bool matches_any(const std::vector<std::string>& globs, std::string_view text) {
 }
 
 Result<const Kernel*> find_kernel(const std::string& name) {
+  const auto& linked = linked_program().kernels;
+  for (const auto& kernel : linked)
+    if (kernel->description().name == name || (name == kLinked && kernel == linked.front()))
+      return kernel.get();
   if (const Kernel* kernel = kernels::find_builtin(name)) return kernel;
   if (const mutants::Mutant* mutant = mutants::find(name)) return mutant->kernel.get();
   for (const auto& kernel : mutants::correct_kernels())
     if (kernel->description().name == name) return kernel.get();
+  if (foreign::names_foreign_kernel(name)) return foreign::loaded_kernel(name);
   std::string known;
+  for (const auto& kernel : linked) known += " " + kernel->description().name;
   for (const auto& kernel : kernels::builtin_kernels()) known += " " + kernel->description().name;
   return invalid_argument("unknown kernel '" + name + "'; known:" + known +
-                          " (attest list mutants shows the wrong ones)");
+                          " (attest list mutants shows the wrong ones), a shared object, as "
+                          "./libmine.so, or pipe:COMMAND");
 }
 
 Result<std::vector<const properties::Law*>> select_laws(const std::vector<std::string>& only,
@@ -75,9 +88,8 @@ Result<std::unique_ptr<tensors::TensorLibrary>> open_tensors(
   if (paths.empty()) {
     const char* const from_environment = std::getenv("ATTEST_TENSORS");
     const std::filesystem::path fallback =
-        from_environment != nullptr ? from_environment : ATTEST_DATA_DIR;
-    std::error_code ignored;
-    if (from_environment == nullptr && !std::filesystem::is_directory(fallback, ignored))
+        from_environment != nullptr ? from_environment : data_folder();
+    if (from_environment == nullptr && fallback.empty())
       return std::unique_ptr<tensors::TensorLibrary>();
     paths.push_back(fallback);
   }

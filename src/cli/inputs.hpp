@@ -12,7 +12,8 @@
 
 namespace attest::cli {
 
-/// "builtin:NAME", "mutant:NAME" or "correct:NAME"; the error lists near or all names.
+/// "builtin:NAME", "mutant:NAME", "correct:NAME", or a shared object as foreign/plugin.hpp has it;
+/// the error lists near or all names. A kernel lives until the program ends.
 Result<const Kernel*> find_kernel(const std::string& name);
 
 /// Whether a text matches one of these globs, with * and ?.

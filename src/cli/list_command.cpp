@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands.hpp"
+#include "cli/linked_program.hpp"
 #include "cli/list_vocabulary.hpp"
 #include "kernels/registry.hpp"
 #include "mutants/bug_reports.hpp"
@@ -12,8 +13,12 @@ namespace attest::cli {
 namespace {
 
 void list_kernels() {
-  for (const auto& kernel : kernels::builtin_kernels())
-    fmt::print("{:<30} {}\n", kernel->description().name, kernel->description().summary);
+  const auto print = [](const auto& kernels) {
+    for (const auto& kernel : kernels)
+      fmt::print("{:<30} {}\n", kernel->description().name, kernel->description().summary);
+  };
+  print(linked_program().kernels);
+  print(kernels::builtin_kernels());
 }
 
 /// The public reports with the same mechanism.

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
+#include "cli/describe_app.hpp"
 #include "cli/exhaustive_command.hpp"
 #include "reference/oracle.hpp"
 #include "reports/numbers.hpp"
@@ -16,12 +17,16 @@ using namespace attest::cli;
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 all good, 1 a law is violated, 2 wrong use or bad input, 3 undecided (too much\n"
-    "weak or unproven, or interrupted), 4 the kernel returned an error or crashed, 5 a known\n"
+    "weak or unproven, or interrupted), 4 the kernel returned an error, crashed or hung, 5 a "
+    "known\n"
     "failure passed, 6 attest's own oracles contradict each other.\n";
+
+constexpr const char* kKernelHelp =
+    "builtin:NAME, mutant:NAME, ./libmine.so[:SYMBOL], or 'pipe:COMMAND'";
 
 void add_check(CLI::App& app, CheckOptions& options) {
   CLI::App* const check = app.add_subcommand("check", "run laws on given or generated problems");
-  check->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  check->add_option("KERNEL", options.kernel, kKernelHelp)->required();
   check->add_option("PROBLEM", options.problems,
                     "problem lines; then only these are checked, unless --cases is given");
   check->add_option("-f,--file", options.problem_file, "file of problem lines");
@@ -35,6 +40,9 @@ void add_check(CLI::App& app, CheckOptions& options) {
       ->check(CLI::NonNegativeNumber);
   check->add_option("--only", options.only, "laws to run, as globs")->delimiter(',');
   check->add_option("--skip", options.skip, "laws to leave out, as globs")->delimiter(',');
+  check
+      ->add_option("--dtype", options.dtypes, "only generated cases whose q has one of these types")
+      ->delimiter(',');
   check->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core")
       ->check(CLI::Range(0, 1024));
   check->add_option("--out", options.out, "folder of this run (attest-out/TIME)");
@@ -134,7 +142,7 @@ void add_bound(CLI::App& app, BoundOptions& options) {
 void add_sweep(CLI::App& app, SweepOptions& options) {
   CLI::App* const sweep = app.add_subcommand(
       "sweep", "the error of a kernel along key length, head_dim, spread of scores or dtype");
-  sweep->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  sweep->add_option("KERNEL", options.kernel, kKernelHelp)->required();
   sweep->add_option("PROBLEM", options.problem, "problem line to vary (1x4:4x1024:64 f32)");
   sweep
       ->add_option("--over", options.over,
@@ -172,7 +180,7 @@ void add_world(CLI::App& app, WorldOptions& options) {
 void add_fuzz(CLI::App& app, FuzzOptions& options) {
   CLI::App* const fuzz =
       app.add_subcommand("fuzz", "search for the case with the largest error of a kernel");
-  fuzz->add_option("KERNEL", options.kernel, "builtin:NAME or mutant:NAME")->required();
+  fuzz->add_option("KERNEL", options.kernel, kKernelHelp)->required();
   fuzz->add_option("PROBLEM", options.problem,
                    "search values and tiling of this problem only, instead of small ones");
   fuzz->add_flag("--climb", options.climb,
@@ -290,6 +298,7 @@ int main(int argc, char** argv) {
   FuzzOptions fuzz;
   SweepOptions sweep;
   SelftestOptions selftest;
+  ProbeOptions probe;
   BenchOptions bench;
   ExhaustiveOptions exhaustive;
   VerifyOptions verify;
@@ -306,10 +315,22 @@ int main(int argc, char** argv) {
   add_sweep(app, sweep);
   add_selftest(app, selftest);
   add_bench(app, bench, exhaustive);
+  NewOptions new_kernel;
+  add_new(app, new_kernel);
+  IsolationOptions isolation;
+  add_isolation(app, isolation);
+  WorkerOptions worker;
+  add_worker(app, worker);
   add_verify(app, verify);
+  add_probe(app, probe);
   app.add_subcommand("list", "what this build knows")
       ->add_option("WHAT", what,
                    "kernels, mutants, reports, laws, families, masks, features, tiers or dtypes")
+      ->required();
+  std::string form;
+  app.add_subcommand("completion",
+                     "completions for a shell, or the manual page, on standard output")
+      ->add_option("FORM", form, "bash, zsh, fish or man")
       ->required();
   app.add_subcommand("doctor", "environment, versions, what this build can do");
   if (argc > 1 && argv[1][0] != '-' && !has_command(app, argv[1]))
@@ -326,8 +347,11 @@ int main(int argc, char** argv) {
     return usage((unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown[0]) +
                  " (attest --help)");
   }
+  isolate(isolation);
   const auto run = [&] {
     if (app.got_subcommand("check")) return check_command(check);
+    if (app.got_subcommand("new")) return new_command(new_kernel);
+    if (app.got_subcommand("worker")) return worker_command(worker);
     if (app.got_subcommand("replay")) return replay_command(replay);
     if (app.got_subcommand("shrink")) return shrink_command(shrink);
     if (app.got_subcommand("accuracy")) return accuracy_command(accuracy);
@@ -337,10 +361,12 @@ int main(int argc, char** argv) {
     if (app.got_subcommand("world")) return world_command(world);
     if (app.got_subcommand("fuzz")) return fuzz_command(fuzz);
     if (app.got_subcommand("sweep")) return sweep_command(sweep);
+    if (app.got_subcommand("probe")) return probe_command(probe);
     if (app.got_subcommand("selftest")) return selftest_command(selftest);
     if (app.got_subcommand("bench"))
       return exhaustive.function.empty() ? bench_command(bench) : exhaustive_command(exhaustive);
     if (app.got_subcommand("verify")) return verify_command(verify);
+    if (app.got_subcommand("completion")) return completion_command(form, describe_app(app));
     if (app.got_subcommand("doctor")) return doctor_command();
     return list_command(what);
   };

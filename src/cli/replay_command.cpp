@@ -72,8 +72,9 @@ void replay_one(const Kernel& given, const properties::Law& law, const propertie
   const Outcome outcome = result.verdict.outcome;
   if (is_violation(outcome)) {
     ++tally.violated;
-    tally.crashed = tally.crashed || outcome == Outcome::crash;
-    result.acts_like = properties::acts_like(properties::explain(kernel, law, on));
+    tally.crashed = tally.crashed || gave_no_results(outcome);
+    if (!gave_no_results(outcome))
+      result.acts_like = properties::acts_like(properties::explain(kernel, law, on));
     fmt::print("{}", render_found_text(result));
     fmt::print("{}  replay  {}\n", values_text(on), replay_command_line(kernel, on, law.name, {}));
     return;

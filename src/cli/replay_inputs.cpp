@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/case_store.hpp"
+#include "foreign/plugin.hpp"
 
 namespace attest::cli {
 namespace {
@@ -29,8 +30,13 @@ Result<std::vector<Given>> load_folder(const fs::path& folder) {
   return replays;
 }
 
+/// Problem lines and folders may have a '/', too: a line has blanks.
 bool names_kernel(const std::string& argument) {
-  return argument.starts_with("builtin:") || argument.starts_with("mutant:");
+  std::error_code ignored;
+  return argument.starts_with("builtin:") || argument.starts_with("mutant:") ||
+         argument.starts_with("pipe:") ||
+         (foreign::names_plugin(argument) && argument.find(' ') == std::string::npos &&
+          !fs::is_directory(argument, ignored));
 }
 
 /// Finds the kernel and the law that it names.

@@ -39,7 +39,8 @@ Status show(const ReplayInput& input, const properties::Law& law, const properti
   result.problem = problem_text(shrunk.smallest);
   result.verdict = shrunk.verdict;
   const std::vector<properties::Case> cases{shrunk.smallest, input.value};
-  result.acts_like = properties::acts_like(properties::explain(kernel, law, cases));
+  if (!gave_no_results(shrunk.verdict.outcome))
+    result.acts_like = properties::acts_like(properties::explain(kernel, law, cases));
   fmt::print("{}", render_found_text(result));
   fmt::print("{}shrunk     {} tried, {} kept{}\n", values_text(shrunk.smallest), shrunk.tried,
              shrunk.kept, shrunk.finished ? "" : "; the time is over, a smaller case may exist");
@@ -64,7 +65,7 @@ Status shrink_one(const ReplayInput& input, const properties::Law& law,
   const properties::Shrunk shrunk =
       properties::shrink(*input.kernel, law, input.value, verdict, options.time);
   ++tally.shrunk;
-  tally.crashed = tally.crashed || shrunk.verdict.outcome == Outcome::crash;
+  tally.crashed = tally.crashed || gave_no_results(shrunk.verdict.outcome);
   return show(input, law, shrunk, options.out);
 }
 

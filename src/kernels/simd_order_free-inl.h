@@ -137,7 +137,7 @@ class OrderFreePass {
       largest = hn::Max(largest, score);
       seen += static_cast<Index>(hn::CountTrue(d, hn::Ne(score, excluded)));
     }
-    row_max = std::max(row_max, hn::GetLane(hn::MaxOfLanes(d, largest)));
+    row_max = std::max(row_max, hn::GetLane(hn::MaxOfLanes(d, largest))) + 0.0F;  // +0 for -0
     return seen;
   }
 

@@ -61,7 +61,7 @@ void merge_into(const Summaries<Real>& left, const Summaries<Real>& right) {
             kLanes<Real>, left.row_sum + i * kLanes<Real>);
     combine(of_left, left.numerators + i * left.pitch, of_right, right.numerators + i * right.pitch,
             left.pitch, left.numerators + i * left.pitch);
-    left.row_max[i] = to;
+    left.row_max[i] = to + Real(0);  // +0 for -0
   }
 }
 

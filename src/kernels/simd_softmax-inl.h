@@ -84,7 +84,7 @@ HWY_INLINE bool raise_maxima(const StripSoftmax<Real>& strip, Real* before) {
     if (HWY_LIKELY(hn::AllTrue(d, hn::Le(largest, hn::Set(d, before[i]))))) continue;
     const Real tile_max = hn::GetLane(hn::MaxOfLanes(d, largest));
     if (!(tile_max > before[i])) continue;
-    strip.row_max[i] = tile_max;
+    strip.row_max[i] = tile_max + Real(0);  // +0 for -0
     rose = true;
   }
   return rose;

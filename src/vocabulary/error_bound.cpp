@@ -158,7 +158,8 @@ RowBound error_bound(const DeclaredAccuracy& accuracy, const RowFacts& facts, co
     return unproven_bound(kTreeDoesNotFit, facts.output.size());
   std::vector<ScoredKey> keys = scored_keys(accuracy, facts);
   const std::vector<PathCounts> paths = count_paths(accuracy, tiling, seq_kv, keys);
-  if (tier == BoundTier::component_wise || !accuracy.ordered_sums)
+  if (tier == BoundTier::component_wise || !accuracy.ordered_sums ||
+      accuracy.scope == SummaryScope::any)
     return bound_of_order(accuracy, facts, paths, nullptr);
   if (facts.has_sink()) keys.pop_back();
   const EvaluationOrder order = evaluation_order(accuracy, tiling, seq_kv, keys);

@@ -18,6 +18,7 @@ const Tiling& tiling_of(const DeclaredAccuracy& accuracy, const Tiling& given) {
 std::vector<KeyRange> unit_ranges(SummaryScope scope, const Tiling& tiling, Index seq_kv) {
   switch (scope) {
     case SummaryScope::row:
+    case SummaryScope::any:
       break;
     case SummaryScope::split:
       return split_ranges(tiling, seq_kv);

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "attest/accuracy.hpp"
-#include "attest/any_order.hpp"
 #include "attest/error_bound.hpp"
 #include "evaluation_order.hpp"
+#include "problem_checks.hpp"
 
 namespace attest {
 namespace {
@@ -69,18 +69,26 @@ PathCounts count_sink(const EvaluationOrder& order, const ScoredKey& sink,
   return path;
 }
 
-/// A rescale on the path of a key is a part that joins and has a larger maximum: at most every
-/// other part, and at most every key that may have a larger score.
-void count_any_order(Index other_parts, double lag, const std::vector<ScoredKey>& keys,
-                     std::vector<PathCounts>& counts) {
+/// Without an order: every maximum that a path meets is higher than the one before, and a key on it
+/// starts at its own score. So it is rescaled at most once for each key that may be above it, and
+/// at most once for each other part.
+std::vector<PathCounts> count_any_paths(Index other_parts, const std::vector<ScoredKey>& keys) {
+  MaxRange row_max;
   std::vector<double> uppers;
-  for (const ScoredKey& key : keys) uppers.push_back(key.score + key.score_error);
-  std::sort(uppers.begin(), uppers.end());
-  for (std::size_t j = 0; j < keys.size(); ++j) {
-    const double lower = keys[j].score - keys[j].score_error - lag;
-    const auto larger = uppers.end() - std::upper_bound(uppers.begin(), uppers.end(), lower);
-    counts[j].rescales = std::min<Index>(other_parts, larger);
+  for (const ScoredKey& key : keys) {
+    row_max.include(key);
+    uppers.push_back(key.score + key.score_error);
   }
+  std::sort(uppers.begin(), uppers.end());
+  std::vector<PathCounts> counts;
+  for (const ScoredKey& key : keys) {
+    const double lower = key.score - key.score_error;
+    const auto above = std::upper_bound(uppers.begin(), uppers.end(), lower);
+    const Index itself = key.score + key.score_error > lower ? 1 : 0;
+    counts.push_back({static_cast<Index>(keys.size()),
+                      std::min<Index>(other_parts, uppers.end() - above - itself), row_max.upper});
+  }
+  return counts;
 }
 
 }  // namespace
@@ -88,16 +96,14 @@ void count_any_order(Index other_parts, double lag, const std::vector<ScoredKey>
 std::vector<PathCounts> count_paths(const DeclaredAccuracy& accuracy, const Tiling& tiling,
                                     Index seq_kv, const std::vector<ScoredKey>& keys) {
   const bool has_sink = !keys.empty() && keys.back().key == RowFacts::kSinkKey;
+  if (accuracy.scope == SummaryScope::any)
+    return count_any_paths(ceil_divide(seq_kv, accuracy.keys_of_a_part) + (has_sink ? 1 : 0), keys);
   const std::vector<ScoredKey> visible(keys.begin(), keys.end() - (has_sink ? 1 : 0));
   const EvaluationOrder order = evaluation_order(accuracy, tiling, seq_kv, visible);
   std::vector<PathCounts> counts(visible.size());
   for (const UnitOrder& unit : order.units) count_within_unit(unit, accuracy.ordered_sums, counts);
   count_merges(order, counts);
-  const bool any_order = accuracy.own_tiling && is_any_order(*accuracy.own_tiling);
-  const Index others = any_order ? other_parts(*accuracy.own_tiling, seq_kv) : 0;
-  if (any_order) count_any_order(others, order.lag, visible, counts);
   if (has_sink) counts.push_back(count_sink(order, keys.back(), counts));
-  if (has_sink) counts.back().rescales += others;
   return counts;
 }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "attest/accuracy.hpp"
-#include "attest/any_order.hpp"
 #include "attest/random.hpp"
 
 namespace attest {
@@ -46,6 +45,7 @@ class Simulation {
     std::vector<TracedSummary> units;
     switch (row_.accuracy.scope) {
       case SummaryScope::row:
+      case SummaryScope::any:
         units.push_back(unit_of({{0, row_.seq_kv}}, random));
         break;
       case SummaryScope::split:
@@ -237,6 +237,24 @@ TEST(CountPaths, CoverEveryKernelWhoseScoresLieWithinTheirErrors) {
   }
 }
 
+TEST(CountPaths, WithoutAStatedOrderCoverEveryKernel) {
+  SplitMix64 random(27);
+  for (int i = 0; i < 20000; ++i) {
+    Row row = random_row(random);
+    row.accuracy.ordered_sums = random.below(2) == 0;
+    for (ScoredKey& key : row.keys) key.score_error = static_cast<double>(random.below(3));
+    Row unsaid = row;
+    unsaid.accuracy.scope = SummaryScope::any;
+    unsaid.tiling = {};
+    Row computed = row;
+    for (ScoredKey& key : computed.keys) {
+      const auto error = static_cast<Index>(key.score_error);
+      key.score += static_cast<double>(between(random, -error, error));
+    }
+    ASSERT_TRUE(all_at_least(counted(unsaid), Simulation(computed).run(random))) << described(row);
+  }
+}
+
 TEST(CountPaths, GiveOneEntryForEveryVisibleKey) {
   SplitMix64 random(26);
   for (int i = 0; i < 1000; ++i) {
@@ -282,6 +300,13 @@ TEST(CountPaths, OfAMergeRescaleTheSideWithTheSmallerMaximum) {
   EXPECT_EQ(written(counted(row_of(SummaryScope::tile, 1, 1, {1, 2, 3}))), "3/2 3/1 2/0");
 }
 
+TEST(CountPaths, WithoutAStatedOrderRescaleAKeyForEveryLargerScore) {
+  EXPECT_EQ(written(counted(row_of(SummaryScope::any, 1, 4, {1, 2, 2, 3}))), "4/3 4/1 4/1 4/0");
+  Row row = row_of(SummaryScope::any, 1, 1, {2, 2});
+  row.keys[1].score_error = 1;
+  EXPECT_EQ(written(counted(row)), "2/1 2/1");
+}
+
 TEST(CountPaths, OfEqualScoresWithErrorsCountEveryRescaleThatIsPossible) {
   Row row = row_of(SummaryScope::tile, 1, 1, {2, 2});
   EXPECT_EQ(written(counted(row)), "2/0 2/0");
@@ -296,9 +321,8 @@ Index number_of_tiles(const Row& row) {
 
 /// What is declared of a kernel whose order nobody knows.
 Row in_any_order(Row row, Index keys_of_a_part) {
-  row.accuracy.scope = SummaryScope::row;
-  row.accuracy.ordered_sums = false;
-  row.accuracy.own_tiling = any_order(keys_of_a_part);
+  row.accuracy.scope = SummaryScope::any;
+  row.accuracy.keys_of_a_part = keys_of_a_part;
   return row;
 }
 
@@ -309,7 +333,7 @@ TEST(CountPaths, InAnyOrderAreAtLeastThoseOfEveryOrder) {
     // So many keys are in a part that there are as many parts as the row has tiles.
     Index keys_of_a_part = std::max<Index>(row.seq_kv, 1);
     while (keys_of_a_part > 1 &&
-           other_parts(any_order(keys_of_a_part), row.seq_kv) + 1 < number_of_tiles(row))
+           (row.seq_kv + keys_of_a_part - 1) / keys_of_a_part + 1 < number_of_tiles(row))
       --keys_of_a_part;
     const std::vector<PathCounts> bound = counted(in_any_order(row, keys_of_a_part));
     ASSERT_TRUE(all_at_least(bound, counted(row))) << described(row);

@@ -65,6 +65,28 @@ TYPED_TEST(SummaryOf, MergeCommutesBitForBit) {
   }
 }
 
+TYPED_TEST(SummaryOf, MergeCommutesBitForBitWhereTheMaximaAreZerosOfEitherSign) {
+  auto positive = RowSummary<TypeParam>::identity(1);
+  auto negative = positive;
+  for (auto* const summary : {&positive, &negative}) {
+    summary->row_sum = 1;
+    summary->row_max = summary == &positive ? TypeParam(0) : -TypeParam(0);
+  }
+  EXPECT_EQ(this->bits_of(merge(positive, negative)), this->bits_of(merge(negative, positive)));
+  EXPECT_FALSE(std::signbit(merge(negative, negative).row_max));
+}
+
+TYPED_TEST(SummaryOf, TheMaximumOfZerosIsPositive) {
+  const std::vector<TypeParam> value{1};
+  for (const TypeParam first : {TypeParam(0), -TypeParam(0)}) {
+    auto summary = RowSummary<TypeParam>::identity(1);
+    absorb(summary, first, std::span<const TypeParam>(value));
+    absorb(summary, -first, std::span<const TypeParam>(value));
+    EXPECT_EQ(summary.row_max, TypeParam(0));
+    EXPECT_FALSE(std::signbit(summary.row_max));
+  }
+}
+
 TYPED_TEST(SummaryOf, MergeIsAssociativeWhereNothingRounds) {
   SplitMix64 random(5);
   const auto exact_summary = [&] {
