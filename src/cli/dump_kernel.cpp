@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-
 namespace attest::cli {
 namespace {
 
