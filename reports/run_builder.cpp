@@ -147,7 +147,8 @@ void RunBuilder::count(const CaseResult& result) {
   if (result.verdict.outcome != Outcome::xpass) ++row.cases;
   count_outcome(row, result.verdict.outcome);
   row.values += result.verdict.values_compared;
-  row.beyond_probable += result.verdict.beyond_probable;
+  if (result.verdict.outcome != Outcome::known)
+    row.beyond_probable += result.verdict.beyond_probable;
   if (result.verdict.outcome == Outcome::known ||
       !is_worse_ratio(result.verdict.worst_ratio, row.worst_ratio))
     return;

@@ -72,13 +72,23 @@ Result<AssumedAccuracy> assumed_accuracy(const VerifyOptions& options, const Dum
   return assumed;
 }
 
+/// What half of the errors are within.
+std::string median_text(const ErrorStatistics& errors) {
+  std::int64_t below = 0;
+  for (int bin = 0; bin < ErrorStatistics::kBins; ++bin) {
+    below += errors.histogram[static_cast<std::size_t>(bin)];
+    if (2 * below >= errors.measured()) return fmt::format("<= {:g}", errors.upper_edge(bin));
+  }
+  return "-";
+}
+
 std::string table_text(const VerifyReport& report) {
   using Kind = reports::Column::Kind;
   reports::Table table;
   table.columns = {
-      {"tensor", Kind::text},       {"verdict", Kind::text},  {"rows", Kind::number},
-      {"wrong", Kind::number},      {"values", Kind::number}, {"worst error", Kind::ratio},
-      {"of bound", Kind::ratio},    {"ulp rms", Kind::ratio}, {"ulp max", Kind::ratio},
+      {"tensor", Kind::text},       {"verdict", Kind::text},     {"rows", Kind::number},
+      {"wrong", Kind::number},      {"values", Kind::number},    {"worst error", Kind::ratio},
+      {"of bound", Kind::ratio},    {"ulp median", Kind::ratio}, {"ulp max", Kind::ratio},
       {"> probable", Kind::number}, {"at", Kind::text}};
   for (const VerifiedTensor& one : report.tensors) {
     const Verdict& verdict = one.verdict;
@@ -90,7 +100,7 @@ std::string table_text(const VerifyReport& report) {
                           number(verdict.values_compared),
                           witness ? reports::magnitude_text(witness->error) : "-",
                           reports::ratio_text(verdict.worst_ratio),
-                          measured ? fmt::format("{:.3g}", verdict.statistics->rms()) : "-",
+                          measured ? median_text(*verdict.statistics) : "-",
                           measured ? fmt::format("{:.3g}", verdict.statistics->largest) : "-",
                           one.tensor == "out" ? number(verdict.beyond_probable) : "-",
                           witness ? reports::witness_element(*witness) : "-"});
