@@ -8,11 +8,13 @@
 namespace mine {
 namespace {
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 /// One query of one head: keys one after the other, with the maximum so far.
 template <bool Rescales>
 void attend(const Shape& shape, const Tensors& t, Index b, Index h, Index query) {
   const Index row = (b * shape.queries + query) * shape.heads + h;
-  float row_max = -std::numeric_limits<float>::infinity();
+  float row_max = -kInfinity;
   float row_sum = 0;
   std::vector<float> numerator(static_cast<std::size_t>(shape.value_columns), 0.0F);
   for (Index key = 0; key < shape.keys && key <= query + shape.offset; ++key) {
@@ -21,7 +23,8 @@ void attend(const Shape& shape, const Tensors& t, Index b, Index h, Index query)
     for (Index c = 0; c < shape.columns; ++c)
       score += t.q[row * shape.columns + c] * t.k[key_row * shape.columns + c];
     score *= shape.scale;
-    if (score > row_max) {
+    if (score == -kInfinity) continue;  // weighs nothing, and -inf - -inf would be NaN
+    if (!(score <= row_max)) {          // a NaN, too: it must show
       const float rescale = Rescales ? std::exp(row_max - score) : 1.0F;
       row_sum *= rescale;
       for (float& sum : numerator) sum *= rescale;
@@ -34,7 +37,7 @@ void attend(const Shape& shape, const Tensors& t, Index b, Index h, Index query)
   }
   for (std::size_t c = 0; c < numerator.size(); ++c)
     t.out[row * shape.value_columns + static_cast<Index>(c)] =
-        row_sum > 0 ? numerator[c] / row_sum : 0.0F;
+        row_sum == 0 ? 0.0F : numerator[c] / row_sum;
   t.lse[row] = row_max + std::log(row_sum);
 }
 
