@@ -8,13 +8,11 @@
 namespace mine {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 /// One query of one head: keys one after the other, with the maximum so far.
 template <bool Rescales>
 void attend(const Shape& shape, const Tensors& t, Index b, Index h, Index query) {
   const Index row = (b * shape.queries + query) * shape.heads + h;
-  float row_max = -kInfinity;
+  float row_max = -std::numeric_limits<float>::infinity();
   float row_sum = 0;
   std::vector<float> numerator(static_cast<std::size_t>(shape.value_columns), 0.0F);
   for (Index key = 0; key < shape.keys && key <= query + shape.offset; ++key) {
@@ -23,8 +21,8 @@ void attend(const Shape& shape, const Tensors& t, Index b, Index h, Index query)
     for (Index c = 0; c < shape.columns; ++c)
       score += t.q[row * shape.columns + c] * t.k[key_row * shape.columns + c];
     score *= shape.scale;
-    if (score == -kInfinity) continue;  // weighs nothing, and -inf - -inf would be NaN
-    if (!(score <= row_max)) {          // a NaN, too: it must show
+    if (score == -std::numeric_limits<float>::infinity()) continue;  // an exclusion
+    if (!(score <= row_max)) {  // a NaN as well, which then stays visible
       const float rescale = Rescales ? std::exp(row_max - score) : 1.0F;
       row_sum *= rescale;
       for (float& sum : numerator) sum *= rescale;
