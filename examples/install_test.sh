@@ -122,7 +122,8 @@ while read -r package; do
   [ -n "$found" ] || fail "$package is used, and libattest-dev does not depend on it"
 done <"$work/used_packages"
 
-command -v dpkg-shlibdeps >/dev/null || exit 0
+# cpack asks both of them which packages the program needs.
+command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null || exit 0
 (cd "$build" && cpack --config CPackConfig.cmake -B "$work/debs" \
   -D CPACK_OUTPUT_FILE_PREFIX="$work/debs") >"$work/packed" 2>&1 || { cat "$work/packed" >&2; fail "cpack"; }
 for package in attest libattest-dev; do
