@@ -137,7 +137,9 @@ class OrderFreePass {
       largest = hn::Max(largest, score);
       seen += static_cast<Index>(hn::CountTrue(d, hn::Ne(score, excluded)));
     }
-    row_max = std::max(row_max, hn::GetLane(hn::MaxOfLanes(d, largest))) + 0.0F;  // +0 for -0
+    // MaxOfLanes of portable code begins at the lowest number, which no score of -inf lowers again.
+    if (seen > 0)
+      row_max = std::max(row_max, hn::GetLane(hn::MaxOfLanes(d, largest))) + 0.0F;  // +0 for -0
     return seen;
   }
 
