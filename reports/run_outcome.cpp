@@ -12,16 +12,11 @@ std::int64_t checked_cases(const LawRow& row) {
   return row.cases - row.skipped;
 }
 
-/// Where fewer of its cases are left than this, a law looks at a kernel as little as one that all
-/// of them skip: a kernel of few features is not undecided for the one case that was weak.
-constexpr double kLeastCheckedShare = 0.05;
-
 /// Exactly the allowed share is still allowed: 0.2 is not below one fifth in binary, so the product
 /// never rounds to less than the whole number that it stands for.
 bool exceeds_share(const LawRow& row) {
-  const auto checked = static_cast<double>(checked_cases(row));
-  if (checked < kLeastCheckedShare * static_cast<double>(row.cases)) return false;
-  return static_cast<double>(row.weak + row.unproven) > kMaxUndecidedShare * checked;
+  return static_cast<double>(row.weak + row.unproven) >
+         kMaxUndecidedShare * static_cast<double>(checked_cases(row));
 }
 
 bool any_violation(const CheckReport& report) {
