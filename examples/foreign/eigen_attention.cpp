@@ -1,8 +1,9 @@
 // A plug-in of attest: attention as one writes it with Eigen, the whole score matrix of a head in
 // memory. The products, exp and log are Eigen's; a row that sees no key is not looked for.
 //
-//   c++ -std=c++17 -O2 -shared -fPIC -Iinclude -I/usr/include/eigen3 eigen_attention.cpp -o
-//   eigen.so attest check ./eigen.so
+//   c++ -std=c++17 -O2 -shared -fPIC -Iinclude -I/usr/include/eigen3 eigen_attention.cpp
+//     -o eigen.so
+//   attest check ./eigen.so
 #include <Eigen/Core>
 #include <exception>
 

@@ -12,7 +12,6 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).parent
-OUR_FAULT = "a worker cannot read the problem"
 LONG = 200  # a replay line up to this length may well be longer than another one
 
 
@@ -175,9 +174,6 @@ def finding_lines(folder):
     lines = []
     for group in grouped(findings(folder)):
         name, case = group[0]
-        if OUR_FAULT in case.get("reason", ""):
-            lines += [f"- No finding, but a fault of attest in **{case['law']}**: {case['reason']}.", ""]
-            continue
         acts = f" It acts like: {case['acts_like']}." if case.get("acts_like") else ""
         lines.append(f"- **{case['law']}** ({name}): {said.get(case['law'], '')} Here {witness_text(case)}.{acts}")
         others = [f"{other['law']} ({where})" for where, other in group[1:]]
@@ -189,9 +185,7 @@ def finding_lines(folder):
 
 def law_counts(folder):
     laws = Run(folder / "smoke").laws()
-    ours = {violation["found"]["law"] for violation in Run(folder / "smoke").of("violation")
-            if OUR_FAULT in violation["found"].get("reason", "")}
-    violated = sum(1 for law in laws if law["violations"] and law["law"] not in ours)
+    violated = sum(1 for law in laws if law["violations"])
     return len(laws), violated
 
 

@@ -93,12 +93,6 @@ class Page(unittest.TestCase):
             self.assertEqual(make_page.shown({"found": WRONG, "shrunk": shrunk}), WRONG)
         self.assertEqual(make_page.shown({"found": WRONG}), WRONG)
 
-    def test_a_fault_of_attest_is_no_finding(self):
-        ours = {**WRONG, "reason": "kernel returned an error: a worker cannot read the problem: x"}
-        write_run(self.folder / "smoke", {"type": "violation", "found": ours})
-        self.assertIn("No finding, but a fault of attest", "\n".join(make_page.finding_lines(self.folder)))
-        self.assertEqual(make_page.law_counts(self.folder), (1, 0))
-
     def test_violations_of_one_cause_stand_together(self):
         empty = {**WRONG, "acts_like": "NaN for empty rows: explains 3 of 3 rows"}
         violations = [{"type": "violation", "found": found} for found in (

@@ -4,9 +4,9 @@
  * name is given after a colon (attest check ./libmine.so:SYMBOL). Plain C11, and C++.
  *
  * Rules that hold everywhere
- *   - Every struct begins with its size in bytes, as its writer knows it. Later versions add
- * members at the end. Members beyond the size count as zero, so a reader looks with ATTEST_KNOWS
- * first where a struct may be older than its own header.
+ *   - Every struct begins with its size in bytes, as its writer knows it. Later versions
+ *     add members at the end. Members beyond the size count as zero, so a reader looks with
+ *     ATTEST_KNOWS first where a struct may be older than its own header.
  *   - Zero in an optional member (a null pointer, 0, an enumerator ..._UNSAID) means that it is
  *     absent. Each says what its absence means. A struct of zeros, with size and names filled in,
  *     is a modest kernel.

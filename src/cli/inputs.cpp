@@ -12,7 +12,6 @@
 #include "cli/data_folder.hpp"
 #include "cli/linked_program.hpp"
 #include "foreign/loaded_kernels.hpp"
-#include "foreign/plugin.hpp"
 #include "kernels/registry.hpp"
 #include "mutants/correct_kernels.hpp"
 #include "mutants/mutants.hpp"
@@ -52,18 +51,23 @@ bool matches_any(const std::vector<std::string>& globs, std::string_view text) {
                      [&](const std::string& glob) { return matches(glob, text); });
 }
 
-Result<const Kernel*> find_kernel(const std::string& name) {
+const Kernel* find_linked(std::string_view name) {
   const auto& linked = linked_program().kernels;
   for (const auto& kernel : linked)
     if (kernel->description().name == name || (name == kLinked && kernel == linked.front()))
       return kernel.get();
+  return nullptr;
+}
+
+Result<const Kernel*> find_kernel(const std::string& name) {
+  if (const Kernel* kernel = find_linked(name)) return kernel;
   if (const Kernel* kernel = kernels::find_builtin(name)) return kernel;
   if (const mutants::Mutant* mutant = mutants::find(name)) return mutant->kernel.get();
   for (const auto& kernel : mutants::correct_kernels())
     if (kernel->description().name == name) return kernel.get();
   if (foreign::names_foreign_kernel(name)) return foreign::loaded_kernel(name);
   std::string known;
-  for (const auto& kernel : linked) known += " " + kernel->description().name;
+  for (const auto& kernel : linked_program().kernels) known += " " + kernel->description().name;
   for (const auto& kernel : kernels::builtin_kernels()) known += " " + kernel->description().name;
   return invalid_argument("unknown kernel '" + name + "'; known:" + known +
                           " (attest list mutants shows the wrong ones), a shared object, as "

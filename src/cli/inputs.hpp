@@ -12,6 +12,10 @@
 
 namespace attest::cli {
 
+/// A kernel that this program was linked with, by its name, or the first one as "linked"; null:
+/// none.
+const Kernel* find_linked(std::string_view name);
+
 /// "builtin:NAME", "mutant:NAME", "correct:NAME", or a shared object as foreign/plugin.hpp has it;
 /// the error lists near or all names. A kernel lives until the program ends.
 Result<const Kernel*> find_kernel(const std::string& name);

@@ -210,9 +210,6 @@ INSTANTIATE_TEST_SUITE_P(
                    "the line of a frame is no JSON object: '{;}'"},
         BadProgram{"has_no_line_end", R"(printf 'ATP1\3\0\0\0\0\0\0\0\0\0\0\0{ }'; sleep 9)",
                    "the line of a frame does not end"},
-        BadProgram{"answers_another_request",
-                   R"(printf 'ATP1\032\0\0\0\0\0\0\0\0\0\0\0{"id":9,"status":"ok",  }\n'; sleep 9)",
-                   "the line of a frame is no JSON object"},
         BadProgram{
             "speaks_another_version",
             R"(l='{"id":1,"status":"ok","protocol":2}'; )"

@@ -2,11 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "cli/case_store.hpp"
-#include "cli/linked_program.hpp"
 #include "foreign/plugin.hpp"
 
 namespace attest::cli {
@@ -32,20 +30,12 @@ Result<std::vector<Given>> load_folder(const fs::path& folder) {
   return replays;
 }
 
-/// A kernel that this program was linked with has any name.
-bool is_linked(const std::string& argument) {
-  const auto& linked = linked_program().kernels;
-  return !linked.empty() && (argument == "linked" ||
-                             std::any_of(linked.begin(), linked.end(), [&](const auto& kernel) {
-                               return kernel->description().name == argument;
-                             }));
-}
-
 /// Problem lines and folders may have a '/', too: a line has blanks.
 bool names_kernel(const std::string& argument) {
   std::error_code ignored;
   return argument.starts_with("builtin:") || argument.starts_with("mutant:") ||
-         argument.starts_with("correct:") || argument.starts_with("pipe:") || is_linked(argument) ||
+         argument.starts_with("correct:") || argument.starts_with("pipe:") ||
+         find_linked(argument) != nullptr ||
          (foreign::names_plugin(argument) && argument.find(' ') == std::string::npos &&
           !fs::is_directory(argument, ignored));
 }

@@ -18,7 +18,6 @@ enum class SkeletonText {
   header
 };
 
-/// Empty for a file that this build lacks.
 std::string_view skeleton_text(SkeletonText text);
 
 }  // namespace attest::cli

@@ -31,12 +31,6 @@ class Writer {
     const std::string_view whole(text, ::strnlen(text, kSize));
     if (!whole.empty()) json_[name] = whole;
   }
-  void words(const char* name, std::uint64_t bits, std::span<const AbiWord> words) {
-    Json list = Json::array();
-    for (const AbiWord& one : words)
-      if ((bits & one.number) != 0) list.push_back(one.word);
-    if (!list.empty()) json_[name] = std::move(list);
-  }
   Json take() { return std::move(json_); }
 
  private:
@@ -66,9 +60,6 @@ class Reader {
       members_.refuse(name, "has more than " + std::to_string(kSize - 1) + " characters");
     else
       std::memcpy(text, whole.c_str(), whole.size() + 1);
-  }
-  void words(const char* name, std::uint64_t& bits, std::span<const AbiWord> words) {
-    members_.each_word(name, words, [&](std::uint64_t number) { bits |= number; });
   }
 
  private:

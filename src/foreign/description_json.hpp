@@ -1,7 +1,6 @@
 // What a kernel says of itself, as text: the description of docs/pipe-protocol.md.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 

@@ -35,7 +35,7 @@ class WatchedTensors {
   ~WatchedTensors();
 };
 
-/// "wrote behind the end of out" and so on.
+/// "past the end of " and so on: what stands before the name of a tensor.
 std::string_view side_text(Beside side);
 
 }  // namespace attest::foreign

@@ -14,7 +14,7 @@ constexpr std::string_view kPipe = "pipe:";
 
 struct Kernels {
   std::mutex mutex;
-  Isolation isolation{false, {}, {}};
+  Isolation isolation;
   std::map<std::string, std::unique_ptr<Kernel>> opened;
 };
 

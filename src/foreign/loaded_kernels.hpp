@@ -11,8 +11,8 @@ namespace attest::foreign {
 
 /// How foreign kernels run.
 struct Isolation {
-  bool in_workers = true;  ///< shared objects; false: in this process
-  std::string program;     ///< attest itself, which is started as a worker
+  bool in_workers = false;  ///< shared objects; false: in this process
+  std::string program;      ///< attest itself, which is started as a worker
   CallLimits limits;
 };
 

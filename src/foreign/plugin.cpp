@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <filesystem>
-#include <optional>
 
 #include "foreign/declared.hpp"
 #include "foreign/plugin_calls.hpp"
@@ -123,7 +122,9 @@ class PluginKernel : public Kernel {
     if (!adjacent && !described_.strides) return unsupported("columns apart from each other");
     attest_accuracy accuracy = described_.accuracy;
     const Status status = calls_->accuracy(problem, accuracy);
-    if (status.ok()) return {};
+    // Only a statement that makes no sense is an error of the statement.
+    if (status.code() != StatusCode::invalid_argument && status.code() != StatusCode::kernel_failed)
+      return status;
     return {StatusCode::kernel_failed, "what it states for this problem: " + status.message()};
   }
 
