@@ -6,6 +6,8 @@
 #include <limits>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "properties/diagnosis_alternatives.hpp"
@@ -136,7 +138,7 @@ properties::Fit as_asked(EmptyRows empty) {
 properties::Fit known_as(std::string_view name) {
   for (const properties::Alternative& one : properties::all_alternatives())
     if (one.name == name) return one.forms.front().fit;
-  return [](const DiagnosedRun&) { return properties::Predictor(); };
+  throw std::logic_error("there is no mistake '" + std::string(name) + "'");
 }
 
 properties::Fit changed_rows(properties::Fit fit, ChangeRow change) {

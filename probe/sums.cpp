@@ -118,7 +118,8 @@ std::optional<Bits> probe_bits(const Subject& subject, Found& found) {
       return std::nullopt;
     }
     const auto bits = bits_kept(got, last - kFirstExponent + 1, finding.reason);
-    if (bits && told && bits->count != told->count) finding.reason = "the two signs differ";
+    if (bits && told && (bits->count != told->count || bits->on_a_grid != told->on_a_grid))
+      finding.reason = "the two signs differ";
     told = bits;
     if (!finding.reason.empty()) {
       found.push_back(std::move(finding));

@@ -79,12 +79,14 @@ class Fitting {
   void add(double got, double want, double tolerance) {
     const double error = std::abs(got - want);
     worst_ = std::max(worst_, error >= 0 ? error / tolerance : kClearMargin * 1e9);
+    ++numbers_;
   }
-  bool fits() const { return worst_ <= 1; }
+  bool fits() const { return numbers_ > 0 && worst_ <= 1; }
   bool refused() const { return worst_ > kClearMargin; }
 
  private:
   double worst_ = 0;
+  Index numbers_ = 0;
 };
 
 /// The means of four values, whose sum has 22 bits and is exact in any order.
@@ -188,8 +190,9 @@ std::optional<std::string> fit_weights(const Subject& subject, std::uint64_t see
       const double a = one.rounding(first), b = one.rounding(second);
       const double sum = one.sum_of_rounded ? 1 + a + b : 1 + first + second;
       const double want = (a - b) / sum;
+      const double of_sums = kOfFloat * (first + second) / sum;
       const double tolerance =
-          kOfFloat * (first + second) / sum + std::abs(want) * written.unit_roundoff * 1.01;
+          of_sums + (std::abs(want) + of_sums) * written.unit_roundoff + written.rounding_underflow;
       // exp may lie on the other side of a rounding point.
       const double at = one.rounding(first * (1 - kOfFloat / 4));
       const double behind = one.rounding(first * (1 + kOfFloat / 4));
@@ -235,9 +238,13 @@ Finding weights_before_v(Subject& subject) {
       return finding;
     }
   std::vector<WeightsCandidate> fitting;
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    if (!fitted[i].refused()) fitting.push_back(candidates[i]);
-  if (fitting.empty()) {
+  bool one_fits = false;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (fitted[i].refused()) continue;
+    fitting.push_back(candidates[i]);
+    one_fits = one_fits || fitted[i].fits();
+  }
+  if (!one_fits) {
     finding.reason = "differences of two weights are not what any rounding makes of them";
     return finding;
   }
