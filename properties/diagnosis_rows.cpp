@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "properties/diagnosis_alternatives.hpp"
@@ -106,20 +108,14 @@ Fit epsilon(double number) {
   };
 }
 
-/// Outputs of a stand-in; the lse is not looked at.
-Fit outputs_of(std::string_view stand_in) {
-  return [stand_in](const DiagnosedRun& run) -> Predictor {
-    return [&run, stand_in](const RowIndex& row) -> std::optional<RowPrediction> {
+/// Outputs of a stand-in, by its place in the list; the lse is not looked at.
+Fit outputs_of(std::size_t which) {
+  return [which](const DiagnosedRun& run) -> Predictor {
+    return [&run, which](const RowIndex& row) -> std::optional<RowPrediction> {
       const auto& exact = run.truth(row);
       std::optional<RowPrediction> prediction = run.right(row);
       if (!prediction || exact->facts.visible_keys() == 0) return prediction;
       if (prediction->lse) prediction->lse->kind = Expected::Kind::anything;
-      const auto all = stand_ins();
-      const auto which = static_cast<std::size_t>(
-          std::find_if(all.begin(), all.end(),
-                       [&](const StandIn& one) { return one.name == stand_in; }) -
-          all.begin());
-      if (which == all.size()) return std::nullopt;
       const auto output = stand_in_output(which, run.of(), row, exact->facts);
       if (!output) return prediction;
       const double share = share_of_magnitude(exact->facts, exact->bound);
@@ -170,8 +166,9 @@ void append_output_alternatives(Alternatives& to) {
     const auto all = stand_ins();
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const StandIn& one) { return one.name == name; });
-    if (found == all.end()) continue;
-    to.push_back({found->name, found->sentence, {{outputs_of(found->name)}}, true});
+    if (found == all.end()) throw std::logic_error("no stand-in '" + std::string(name) + "'");
+    const auto which = static_cast<std::size_t>(found - all.begin());
+    to.push_back({found->name, found->sentence, {{outputs_of(which)}}, true});
   }
 }
 

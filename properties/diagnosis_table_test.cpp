@@ -238,6 +238,7 @@ TEST(DiagnosisTable, NamesThePlantedMistakeOrNothing) {
 TEST(DiagnosisTable, NamesNoOtherMistakeWhateverTheSeed) {
   const char* const asked = std::getenv("ATTEST_DIAGNOSIS_SEEDS");
   const std::uint64_t seeds = asked == nullptr ? 1 : std::strtoull(asked, nullptr, 10);
+  ASSERT_GT(seeds, 0U) << "ATTEST_DIAGNOSIS_SEEDS";
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     std::size_t named = 0;
     for (const mutants::Mutant& mutant : mutants::all()) {

@@ -82,7 +82,7 @@ RuleInForce::~RuleInForce() {
   in_force() = {};
 }
 
-Limits::Limits(const Case& of) : of_(of), rule_(in_force()) {
+Limits::Limits(const Case& of) : rule_(in_force()) {
   if (rule_.kind != ComparisonRule::Kind::twin) return;
   const double unit = format_of(of.problem.out_dtype()).unit_roundoff;
   const Truth truth(DeclaredAccuracy{}, of);

@@ -50,7 +50,6 @@ class Limits {
   bool overrides() const { return rule_.kind != ComparisonRule::Kind::bound; }
 
  private:
-  const Case& of_;
   ComparisonRule rule_;
   double twin_error_ = 0;
 };

@@ -129,8 +129,7 @@ class TileModel {
     if (left.nothing()) return right;
     if (right.nothing()) return left;
     ModelSummary whole = identity();
-    whole.maximum = mistake_.merge == Merge::left_maximum ? left.maximum
-                                                          : std::max(left.maximum, right.maximum);
+    whole.maximum = std::max(left.maximum, right.maximum);
     const auto factor_of = [&](const ModelSummary& side) {
       if (mistake_.merge == Merge::no_rescale) return 1.0;
       const double by = side.maximum - whole.maximum;

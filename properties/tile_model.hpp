@@ -19,7 +19,7 @@ struct TileMistake {
     not_while_lagging  ///< within the declared lag
   };
   enum class Maximum { running, of_last_tile };
-  enum class Merge { right, average, larger_side, no_rescale, left_maximum, right_sum_times_256 };
+  enum class Merge { right, average, larger_side, no_rescale, right_sum_times_256 };
   enum class Tiles { all, no_partial, no_last, no_first };
 
   Rescale rescale = Rescale::right;
