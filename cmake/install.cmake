@@ -2,7 +2,7 @@
 # dev (headers, libraries, CMake files), bench (timing, for the machine that built it).
 set(made ${PROJECT_BINARY_DIR}/package)
 
-# The catalogue, for attest_add_kernel_test; the test install_law_names compares it.
+# The catalogue, for attest_add_kernel_test; the test law_names compares it.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS properties/laws.cpp)
 file(STRINGS properties/laws.cpp lines REGEX "Law{\"")
 list(TRANSFORM lines REPLACE ".*Law{\"([a-z_.0-9]+)\".*" "\\1")

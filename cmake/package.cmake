@@ -17,7 +17,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME attest)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libattest-dev)
-# Archives have no dependencies that a tool could read: the test install_depends compares this list
+# Archives have no dependencies that a tool could read: the test install_outside_project compares this list
 # with what an outside project includes and links.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "attest (= ${PROJECT_VERSION}), libmpfr-dev, libgmp-dev, libhwy-dev, libtbb-dev, libfmt-dev, g++ (>= 12)")
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "cmake (>= 3.25), libgtest-dev, librapidcheck-dev")

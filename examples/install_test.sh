@@ -95,7 +95,7 @@ expect_line "$work/expect" '^  acts like |^  element '
 
 # -- packages ---------------------------------------------------------------------------------
 
-command -v dpkg >/dev/null || exit 0
+command -v dpkg >/dev/null || { echo 'install_test: packages not looked at: no dpkg'; exit 0; }
 # Every header that the project read and every library that it was linked with belongs to a package
 # that libattest-dev depends on or recommends, or that comes with the compiler.
 depends=$(sed -n 's/^set(CPACK_DEBIAN_DEV_PACKAGE_\(DEPENDS\|RECOMMENDS\) "\(.*\)")$/\2/p' cmake/package.cmake |
@@ -105,6 +105,7 @@ depends=$(sed -n 's/^set(CPACK_DEBIAN_DEV_PACKAGE_\(DEPENDS\|RECOMMENDS\) "\(.*\
   ldd "$work/build/mine_test" "$work/build/mine_attest" | sed -n 's/.*=> \(\/.*\) (.*/\1/p'
 } | sort -u | xargs -r realpath >"$work/used"
 xargs dpkg -S <"$work/used" 2>/dev/null | sed 's/^\([^:]*\):.*/\1/' | sort -u >"$work/used_packages"
+expect_line "$work/used_packages" '^libmpfr'
 while read -r package; do
   case $package in
     libstdc++* | gcc* | libc6* | libgcc* | linux-libc-dev | g++*) continue ;; # with g++
@@ -123,7 +124,9 @@ while read -r package; do
 done <"$work/used_packages"
 
 # cpack asks both of them which packages the program needs.
-command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null || exit 0
+for tool in dpkg-shlibdeps file; do
+  command -v "$tool" >/dev/null || { echo "install_test: packages not made: no $tool"; exit 0; }
+done
 (cd "$build" && cpack --config CPackConfig.cmake -B "$work/debs" \
   -D CPACK_OUTPUT_FILE_PREFIX="$work/debs") >"$work/packed" 2>&1 || { cat "$work/packed" >&2; fail "cpack"; }
 for package in attest libattest-dev; do
