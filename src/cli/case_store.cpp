@@ -180,6 +180,13 @@ Result<fs::path> save_case(const fs::path& folder, const StoredCase& stored) {
   return path;
 }
 
+std::error_code remove_case(const fs::path& folder) {
+  std::error_code error;
+  fs::remove(json_path(folder), error);
+  if (!error) fs::remove_all(folder, error);
+  return error;
+}
+
 bool is_case_folder(const fs::path& folder) {
   std::error_code ignored;
   return fs::is_regular_file(json_path(folder), ignored);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "attest/verdict.hpp"
@@ -50,6 +51,10 @@ struct CaseFiles {
 
 /// The same from memory; `folder` is where they are from, for messages.
 Result<StoredCase> parse_case(const CaseFiles& files, const std::filesystem::path& folder);
+
+/// A program that ends in the middle of it leaves a whole case, or none. No error: the folder is
+/// gone.
+std::error_code remove_case(const std::filesystem::path& folder);
 
 /// Whether a folder is a saved case.
 bool is_case_folder(const std::filesystem::path& folder);

@@ -2,8 +2,14 @@
 #include "cli/case_store.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstring>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/test_program.hpp"
 #include "properties/test_case_of.hpp"
@@ -51,6 +57,46 @@ TEST_F(SavedCase, CasesThatDifferInOneTensorAreTwoCases) {
       properties::case_of("1x1:1x2:1 f32 sink=head vals=lit:1;2,3;4,5;sink=7");
   EXPECT_EQ(read_back(one).sink.get(0, 0, 0, 0), 6);
   EXPECT_EQ(read_back(other).sink.get(0, 0, 0, 0), 7);
+}
+
+/// Names of the files that were removed from a folder, in the order in which they went.
+class RemovedFiles {
+ public:
+  explicit RemovedFiles(const std::filesystem::path& folder)
+      : watch_(::inotify_init1(IN_NONBLOCK)) {
+    EXPECT_GE(::inotify_add_watch(watch_, folder.c_str(), IN_DELETE), 0);
+  }
+  RemovedFiles(const RemovedFiles&) = delete;
+  RemovedFiles& operator=(const RemovedFiles&) = delete;
+  ~RemovedFiles() { ::close(watch_); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    alignas(inotify_event) std::array<char, 4096> buffer{};
+    const ::ssize_t size = ::read(watch_, buffer.data(), buffer.size());
+    for (::ssize_t at = 0; at < size;) {
+      inotify_event event{};
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      if ((event.mask & IN_DELETE) != 0)
+        names.emplace_back(buffer.data() + at + static_cast<::ssize_t>(sizeof event));
+      at += static_cast<::ssize_t>(sizeof event) + event.len;
+    }
+    return names;
+  }
+
+ private:
+  int watch_;
+};
+
+TEST_F(SavedCase, IsNoCaseAnyMoreBeforeTheFirstOfItsTensorsGoes) {
+  const auto path =
+      save_case(folder() / "cases", {"builtin:textbook", "bound.out", 1, Verdict{},
+                                     properties::case_of("1x1:1x2:1 f32 vals=normal:3")});
+  ASSERT_TRUE(path.ok());
+  const RemovedFiles removed(path.value());
+  EXPECT_FALSE(remove_case(path.value()));
+  EXPECT_EQ(removed.names(), (std::vector<std::string>{"case.json", "case.safetensors"}));
+  EXPECT_FALSE(std::filesystem::exists(path.value()));
 }
 
 std::string refusal(const std::string& json) {

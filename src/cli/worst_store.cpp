@@ -50,7 +50,7 @@ Result<fs::path> WorstStore::replace(const WorstKey& key, const StoredCase& by) 
     if (at->path() != saved.value()) others.push_back(at->path());
   if (error) return failed(folder, error);
   for (const fs::path& other : others)
-    if (fs::remove_all(other, error); error) return failed(other, error);
+    if (error = remove_case(other); error) return failed(other, error);
   return saved;
 }
 
