@@ -21,6 +21,7 @@ Problem with_types_spelled_out(Problem problem) {
 }
 
 bool same_bits(const ConstTensorRef& view, const Tensor& stored) {
+  if (stored.extents() == Extents{}) return view.data == nullptr;
   if (view.dtype != stored.dtype() || view.extents != stored.extents()) return false;
   bool same = true;
   for_each_index(view.extents, [&](Index b, Index h, Index row, Index column) {
@@ -29,6 +30,15 @@ bool same_bits(const ConstTensorRef& view, const Tensor& stored) {
                             address_of(stored.ref(), b, h, row, column), size_of(view.dtype)) == 0;
   });
   return same;
+}
+
+/// What both passes read. Views: ForwardViews or BackwardViews.
+template <class Views>
+bool same_inputs(const Problem& problem, const Views& views,
+                 const properties::StoredInputs& inputs) {
+  return same_bits(views.q, inputs.q) && same_bits(views.k, inputs.k) &&
+         (problem.v_is_k_view || same_bits(views.v, inputs.v)) &&
+         same_bits(views.bias, inputs.bias) && same_bits(views.sink, inputs.sink);
 }
 
 void copy_bits(const Tensor& from, const TensorRef& to) {
@@ -149,18 +159,19 @@ void DumpKernel::knows(const properties::Case& value, const properties::Outputs&
                       packed_rows(problem, outputs.out), packed_rows(problem, outputs.lse)});
 }
 
-const DumpKernel::Answer* DumpKernel::find(const Problem& problem, const ConstTensorRef& q,
-                                           const ConstTensorRef& k, const ConstTensorRef& v) const {
+template <class Same>
+const DumpKernel::Answer* DumpKernel::find(const Problem& problem, const Same& same) const {
   const Problem asked = with_types_spelled_out(problem);
   const auto at = std::find_if(answers_.begin(), answers_.end(), [&](const Answer& answer) {
-    return answer.problem == asked && same_bits(q, answer.inputs.q) &&
-           same_bits(k, answer.inputs.k) && (problem.v_is_k_view || same_bits(v, answer.inputs.v));
+    return answer.problem == asked && same(answer.inputs);
   });
   return at == answers_.end() ? nullptr : &*at;
 }
 
 Status DumpKernel::forward(const Problem& problem, const Tiling&, const ForwardViews& views) const {
-  const Answer* const answer = find(problem, views.q, views.k, views.v);
+  const Answer* const answer = find(problem, [&](const properties::StoredInputs& inputs) {
+    return same_inputs(problem, views, inputs) && same_bits(views.qv, inputs.qv);
+  });
   if (answer == nullptr) return not_dumped();
   copy_bits(answer->out, views.out);
   copy_bits(answer->lse, views.lse);
@@ -169,8 +180,11 @@ Status DumpKernel::forward(const Problem& problem, const Tiling&, const ForwardV
 
 Status DumpKernel::backward(const Problem& problem, const Tiling&,
                             const BackwardViews& views) const {
-  const Answer* const answer = find(problem, views.q, views.k, views.v);
-  if (answer == nullptr || !same_bits(views.dout, answer->inputs.dout)) return not_dumped();
+  const Answer* const answer = find(problem, [&](const properties::StoredInputs& inputs) {
+    return same_inputs(problem, views, inputs) && same_bits(views.dout, inputs.dout) &&
+           same_bits(views.dlse, inputs.dlse);
+  });
+  if (answer == nullptr) return not_dumped();
   const properties::GradientOutputs& gradients = dump_.gradients;
   copy_bits(packed_rows(problem, gradients.dq), views.dq);
   copy_bits(packed_keys(problem, gradients.dk), views.dk);

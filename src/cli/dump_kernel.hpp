@@ -58,8 +58,9 @@ class DumpKernel final : public Kernel {
     properties::StoredInputs inputs;
     Tensor out, lse;  ///< in storage
   };
-  const Answer* find(const Problem& problem, const ConstTensorRef& q, const ConstTensorRef& k,
-                     const ConstTensorRef& v) const;
+  /// The answer of this problem whose stored inputs are the `same`; null: there is none.
+  template <class Same>
+  const Answer* find(const Problem& problem, const Same& same) const;
 
   KernelDescription description_;
   const Dump& dump_;
