@@ -84,10 +84,6 @@ std::optional<RowPrediction> with_keys_of_score(const DiagnosedRun& run, const R
   return prediction;
 }
 
-constexpr std::array kMaskValues{
-    -1e4, -5e4,  -1e5,  -1e6,
-    -1e9, -1e10, -1e30, static_cast<double>(std::numeric_limits<float>::lowest())};
-
 /// Excluded keys, or also padding, get one of the scores.
 Fit finite_score(double score, bool padding) {
   return [score, padding](const DiagnosedRun& run) -> Predictor {
@@ -174,7 +170,7 @@ void append_excluded_alternatives(Alternatives& to) {
                      "a large negative number stands for the score of an excluded key",
                      {},
                      false};
-  for (const double score : kMaskValues)
+  for (const double score : kFiniteMinusInfinities)
     for (const bool padding : {false, true}) finite.forms.push_back({finite_score(score, padding)});
   to.push_back(std::move(finite));
   to.push_back({"excluded keys score 0",

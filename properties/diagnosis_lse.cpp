@@ -88,13 +88,11 @@ bool empty_lse_minus_infinity(const DiagnosedRun&, const SeenRow& exact, RowPred
   row.lse->value = {-std::numeric_limits<double>::infinity(), 0, 0};
   return true;
 }
-/// Large finite numbers that stand for minus infinity.
-constexpr std::array kFiniteEmptiness{-5e4, -1e4, -1e5, -1e6, -1e9, -1e10, -1e30, -3.4e38};
 template <std::size_t which>
-bool empty_lse_finite(const DiagnosedRun&, const SeenRow& exact, RowPrediction& row) {
+bool empty_lse_finite(const DiagnosedRun& run, const SeenRow& exact, RowPrediction& row) {
   if (!exact.empty || !row.lse) return false;
-  row.lse->value = {kFiniteEmptiness[which], 0, 0};
-  row.lse->bound = std::abs(kFiniteEmptiness[which]) * 0x1p-20;
+  row.lse->value = {kFiniteMinusInfinities[which], 0, 0};
+  row.lse->bound = std::abs(kFiniteMinusInfinities[which]) * run.accuracy().format.unit_roundoff;
   return true;
 }
 
@@ -179,7 +177,7 @@ void append_lse_alternatives(Alternatives& to) {
                 {{changed_rows(empty_lse_minus_infinity)}}});
   to.push_back({"lse of empty rows is finite",
                 "a large finite number stands for the lse of a row without visible keys",
-                forms_of_finite_lse(std::make_index_sequence<kFiniteEmptiness.size()>())});
+                forms_of_finite_lse(std::make_index_sequence<kFiniteMinusInfinities.size()>())});
 }
 
 }  // namespace attest::properties

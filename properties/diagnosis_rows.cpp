@@ -98,10 +98,16 @@ Fit epsilon(double number) {
     return [&run, number](const RowIndex& row) -> std::optional<RowPrediction> {
       std::optional<RowPrediction> prediction = run.right(row);
       if (!prediction || run.is_empty(row)) return prediction;
-      const double sum = std::exp(run.truth(row)->facts.log_sum);
+      const double log_sum = run.truth(row)->facts.log_sum;
+      const double sum = std::exp(log_sum);
+      // The kernel's sum is as good as before; `number` and one more sum are rounded. Of ours,
+      // log_sum is a rounded logarithm, exp errs by two units, and four operations follow.
+      const double relative =
+          2 * run.accuracy().format.unit_roundoff +
+          kF64.unit_roundoff * ((std::abs(log_sum) + 2) * number / (sum + number) + 4);
       for (Expected& element : prediction->output) {
         element.value = {(element.value.high + element.value.low) * (sum / (sum + number)), 0, 0};
-        element.bound += element.bound / 8 + std::abs(element.value.high) * 0x1p-40 * number;
+        element.bound += relative * std::abs(element.value.high);
       }
       return prediction;
     };
