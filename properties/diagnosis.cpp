@@ -185,13 +185,16 @@ std::vector<Explanation> explain(const Kernel& kernel, const Law& law, const Cas
   return explain(kernel, law, std::span<const Case>(&on, 1));
 }
 
+/// Longer words are the bits of a mask, which nobody reads in a sentence.
+constexpr std::size_t kReadable = 60;
+
 std::string acts_like(std::span<const Explanation> explanations) {
   std::string text;
   for (std::size_t i = 0; i < explanations.size(); ++i) {
     const Explanation& one = explanations[i];
     if (i > 0) text += i + 1 == explanations.size() ? " or " : ", ";
     text += one.name;
-    if (!one.problem.empty()) text += " (" + one.problem + ")";
+    if (!one.problem.empty() && one.problem.size() <= kReadable) text += " (" + one.problem + ")";
   }
   if (text.empty()) return text;
   return text + ": explains " + std::to_string(explanations.front().rows) + " of " +

@@ -30,7 +30,8 @@ struct Explanation {
 std::vector<Explanation> explain(const Kernel& kernel, const Law& law, const Case& on);
 std::vector<Explanation> explain(const Kernel& kernel, const Law& law, std::span<const Case> cases);
 
-/// "A, or B (words); explains 12 of 12 rows"; empty where there is nothing to say.
+/// "A or B (words): explains 12 of 12 rows, 5 of them wrong", the words where they are short; empty
+/// where there is nothing to say.
 std::string acts_like(std::span<const Explanation> explanations);
 
 /// The names and sentences of all mistakes that are fitted, in a stable order.

@@ -203,6 +203,8 @@ TEST(ActsLike, IsOneLine) {
   const std::vector<Explanation> three{
       {"A", "", "", 8, 5}, {"B", "", "", 8, 5}, {"C", "", "", 8, 5}};
   EXPECT_EQ(acts_like(three), "A, B or C: explains 8 of 8 rows, 5 of them wrong");
+  const std::vector<Explanation> bits{{"A", "", "mask=bits:" + std::string(64, '1'), 8, 5}};
+  EXPECT_EQ(acts_like(bits), "A: explains 8 of 8 rows, 5 of them wrong");
 }
 
 TEST(KnownMistakes, HaveNamesOfTheirOwnAndASentence) {
