@@ -125,10 +125,26 @@ properties::Fit solves(Change change, EmptyRows empty) {
     other->truth = std::make_unique<properties::Truth>(run.kernel(), other->of);
     return [other, empty](const RowIndex& row) -> std::optional<RowPrediction> {
       const auto exact = other->truth->row(row);
-      if (!exact || (empty == EmptyRows::ignored && exact->facts.keys.empty())) return std::nullopt;
+      if (!exact) return properties::prediction_of_nan(other->of, row);
+      if (empty == EmptyRows::ignored && exact->facts.keys.empty()) return std::nullopt;
       return properties::prediction_of(*exact, other->of.problem);
     };
   };
+}
+
+properties::Fit sees(SeenBy rule, EmptyRows empty) {
+  return solves(
+      [rule = std::move(rule)](Case& of) {
+        Problem& problem = of.problem;
+        MaskBits bits{problem.seq_q, problem.seq_kv, {}};
+        for (Index query = 0; query < problem.seq_q; ++query)
+          for (Index key = 0; key < problem.seq_kv; ++key)
+            bits.visible.push_back(rule(problem, query, key));
+        problem.mask = {};
+        problem.mask.bits = std::move(bits);
+        return true;
+      },
+      empty);
 }
 
 properties::Fit as_asked(EmptyRows empty) {

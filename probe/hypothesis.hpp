@@ -28,8 +28,13 @@ enum class EmptyRows {
   ignored    ///< nothing is said about them
 };
 
-/// Rows of the changed problem by the oracle, under its bound.
+/// Rows of the changed problem by the oracle, under its bound; NaN where a row sees what the change
+/// took from memory that holds nothing.
 properties::Fit solves(Change change, EmptyRows empty = EmptyRows::as_asked);
+/// Whether a query sees a key, by a rule that no mask has.
+using SeenBy = std::function<bool(const Problem&, Index query, Index key)>;
+/// The problem with this instead of its mask. Precondition: no lengths.
+properties::Fit sees(SeenBy rule, EmptyRows empty = EmptyRows::ignored);
 /// The problem itself.
 properties::Fit as_asked(EmptyRows empty = EmptyRows::as_asked);
 /// A mistake that diagnosis knows, in its first form.
