@@ -27,6 +27,8 @@ void probe_inputs(const Subject& subject, Found& found);
 void probe_softcap(const Subject& subject, Found& found);
 void probe_alibi(const Subject& subject, Found& found);
 void probe_sink(const Subject& subject, Found& found);
+/// What a backward pass makes of the results of the forward pass before it.
+void probe_gradients(const Subject& subject, Found& found);
 void probe_empty_rows(const Subject& subject, Found& found);
 void probe_excluded_keys(const Subject& subject, Found& found);
 void probe_written_rows(const Subject& subject, Found& found);

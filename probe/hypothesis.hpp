@@ -57,14 +57,27 @@ struct Standing {
 Standing standing(const properties::DiagnosedRun& run, const properties::Fit& fit,
                   const LseReading& reading);
 
+/// How far an input is from every candidate, in their order.
+using Standings = std::vector<Standing>;
+using Measure = std::function<Result<Standings>(const Case&)>;
+
+/// What is called a candidate.
+struct Candidate {
+  std::string value;
+  std::string words = {};  ///< of a problem text
+};
+
 /// The finding `name`: the only candidate that fits all inputs. Inputs come in pairs that differ in
 /// their values; the first ones alone and the second ones alone must leave the same candidate.
 /// Precondition: their number is even.
-Finding decide(const Subject& subject, std::string name, const std::vector<Case>& inputs,
-               const Hypotheses& hypotheses);
-/// The same, of problem lines as Subject::made reads them.
+Finding decide(std::string name, const std::vector<Case>& inputs,
+               const std::vector<Candidate>& candidates, const Measure& measure);
+/// The same, of rows of forward passes and of problem lines as Subject::made reads them.
 Finding decide(const Subject& subject, std::string name, const std::vector<std::string>& lines,
                const Hypotheses& hypotheses);
+
+/// The problems of the lines.
+Result<std::vector<Case>> all_made(const Subject& subject, const std::vector<std::string>& lines);
 
 /// What was found in several ways: one finding where those that tell something agree, and one for
 /// each of the others, with the name of its way.

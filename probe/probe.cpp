@@ -59,6 +59,7 @@ Findings probe_kernel(const Kernel& kernel, std::optional<Dtype> dtype) {
   probe_sink(subject, all.findings);
   probe_inputs(subject, all.findings);
   probe_storage(subject, all.findings);
+  probe_gradients(subject, all.findings);
   probe_excluded_keys(subject, all.findings);
   probe_written_rows(subject, all.findings);
   all.findings.insert(all.findings.end(), of_arithmetic.begin(), of_arithmetic.end());
