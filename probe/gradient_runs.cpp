@@ -10,8 +10,7 @@ Result<const GradientRuns::One*> GradientRuns::run(const Case& on) {
     one = std::make_unique<One>();
     one->run = {on, properties::run_backward(subject_.kernel(), on)};
     if (one->run.outputs.status.ok())
-      one->diagnosed =
-          std::make_unique<properties::DiagnosedGradients>(subject_.kernel(), one->run);
+      one->diagnosed = std::make_unique<properties::DiagnosedGradients>(bounds_, one->run);
   }
   if (!one->run.outputs.status.ok()) return one->run.outputs.status;
   if (!one->diagnosed->is_known())

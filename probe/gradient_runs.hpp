@@ -25,11 +25,30 @@ struct GradientHypothesis {
   Change change = {};  ///< of what is not a tensor
 };
 
+/// The backward pass alone: the models read what the forward pass gave, so that its own errors do
+/// not count.
+class BackwardAlone : public Kernel {
+ public:
+  explicit BackwardAlone(const KernelDescription& description) : description_(description) {}
+  const KernelDescription& description() const override { return description_; }
+  DeclaredAccuracy accuracy(const Problem&) const override { return {}; }
+  DeclaredGradientAccuracy gradient_accuracy(const Problem& problem) const override {
+    return assumed_gradient_accuracy(problem);
+  }
+  Status forward(const Problem&, const Tiling&, const ForwardViews&) const override {
+    return {StatusCode::unsupported, "bounds alone"};
+  }
+
+ private:
+  const KernelDescription& description_;
+};
+
 /// Every problem is run and certified once.
 class GradientRuns {
  public:
   /// Kept by reference.
-  explicit GradientRuns(const Subject& subject) : subject_(subject) {}
+  explicit GradientRuns(const Subject& subject)
+      : subject_(subject), bounds_(subject.kernel().description()) {}
 
   const Subject& subject() const { return subject_; }
 
@@ -41,6 +60,7 @@ class GradientRuns {
 
  private:
   const Subject& subject_;
+  BackwardAlone bounds_;
   std::map<std::string, std::unique_ptr<One>> runs_;
 };
 

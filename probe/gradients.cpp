@@ -34,7 +34,9 @@ std::vector<std::string> seeds(const std::string& line) {
   return {line + " vals=normal:1", line + " vals=normal:2"};
 }
 
-const std::string kPlain = "1x2:5x7:16 TYPE bwd=dq,dk,dv";
+const std::string kPlain = "1x2:4x5:8 TYPE bwd=dq,dk,dv";
+/// Logits of a sink are from negligible to dominating.
+const std::string kOfSink = "1x6:4x5:8 TYPE bwd=dq,dk,dv";
 
 void append(Found& found, std::vector<Finding> more) {
   for (Finding& one : more) found.push_back(std::move(one));
@@ -97,7 +99,7 @@ GradientHypothesis diagonal(std::string value, Causal causal) {
 
 void probe_causal(GradientRuns& runs, Found& found) {
   using Alignment = Causal::Alignment;
-  // Every row has keys under all of them, or its weights could not be formed.
+  // Every row has keys in the forward pass, or there were no lse to form weights from.
   const Index offset = 5;
   const Hypotheses hypotheses{
       diagonal("top-left", {Alignment::top_left, 0}),
@@ -143,9 +145,9 @@ void probe_bias_and_sink(GradientRuns& runs, Found& found) {
                           with("that of the last one", [](M& m) { m.bias_of_last_row = true; })}));
   const Hypotheses of_sink{right("-weight * delta"),
                            with("weight * delta", [](M& m) { m.sink = M::Sink::other_sign; })};
-  found.push_back(decide(runs, "dsink", seeds(kPlain + ",dsink sink=head"), model_dsink, of_sink));
+  found.push_back(decide(runs, "dsink", seeds(kOfSink + ",dsink sink=head"), model_dsink, of_sink));
   found.push_back(decide(
-      runs, "dsink, gradient of the lse", seeds(kPlain + ",dsink,dlse sink=head"), model_dsink,
+      runs, "dsink, gradient of the lse", seeds(kOfSink + ",dsink,dlse sink=head"), model_dsink,
       {right("counted in delta"), with("left out", [](M& m) { m.sink = M::Sink::without_dlse; })}));
 }
 

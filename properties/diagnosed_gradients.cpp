@@ -39,9 +39,18 @@ DiagnosedGradients::DiagnosedGradients(const Kernel& kernel, const BackwardRun& 
     : run_(run), right_(model_gradients(run, {})) {
   if (!right_) return;
   const GradientTruth truth(kernel, run.of);
-  for (Index b = 0; b < run.of.problem.batch && right_; ++b)
-    for (Index head = 0; head < run.of.problem.heads_kv && right_; ++head) take(truth, {b, head});
-  if (right_) is_wrong_ = !shown(*right_, nullptr);
+  ModelGradients limits;
+  for (std::size_t part = 0; part < limits.parts.size(); ++part)
+    for (Tensor* const tensor : {&limits.parts[part].value, &limits.parts[part].magnitude})
+      *tensor = Tensor(Dtype::f64, right_->parts[part].value.extents());
+  bool known = true;
+  for (Index b = 0; b < run.of.problem.batch && known; ++b)
+    for (Index head = 0; head < run.of.problem.heads_kv && known; ++head)
+      known = add_limits(truth, {b, head}, limits);
+  if (!known) right_.reset();
+  if (!known) return;
+  find_shares(limits);
+  is_wrong_ = !shown(*right_, nullptr);
 }
 
 DiagnosedGradients::Shown DiagnosedGradients::compare(const ModelGradients& model) const {
@@ -70,18 +79,44 @@ DiagnosedGradients::Distance DiagnosedGradients::distance(const ModelGradients& 
   return found;
 }
 
-void DiagnosedGradients::take(const GradientTruth& truth, const KvHead& head) {
+bool DiagnosedGradients::add_limits(const GradientTruth& truth, const KvHead& head,
+                                    ModelGradients& limits) const {
   const auto exact = truth.head(head);
-  if (!exact || !exact->bound.proven()) {
-    right_.reset();
-    return;
+  if (!exact || !exact->bound.proven()) return false;
+  const Problem& problem = run_.of.problem;
+  const Gradients<double>& of = exact->bound.limit;
+  for (const GradientPart part : kGradientParts)
+    for (const GradientElement& element : elements_of(problem, head, part)) {
+      const RowIndex& row = element.place.row;
+      limits.parts[static_cast<std::size_t>(part)].value.set(row.batch, row.head, row.query,
+                                                             element.place.column, element.of(of));
+    }
+  // Of what is a sum over rows, the sum of the bounds.
+  const std::vector<RowIndex> rows = rows_of(problem, head);
+  const auto keys = static_cast<std::size_t>(exact->facts.inputs.keys);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const RowIndex& row = rows[i];
+    if (problem.backward->dbias)
+      for (const Index key : exact->facts.inputs.rows[i].keys)
+        limits.parts[model_dbias].add(
+            {problem.bias->per_batch ? row.batch : 0, problem.bias->per_head ? row.head : 0,
+             problem.bias->per_query ? row.query : 0, key},
+            of.dbias[i * keys + static_cast<std::size_t>(key)], 0);
+    if (problem.backward->dsink && problem.sink && !problem.sink->zero)
+      limits.parts[model_dsink].add({0, row.head, 0, 0}, of.dsink[i], 0);
   }
-  const Gradients<double> sizes = magnitudes(exact->facts);
+  return true;
+}
+
+void DiagnosedGradients::find_shares(const ModelGradients& limits) {
   for (std::size_t part = 0; part < share_.size(); ++part) {
-    const auto& limits = *exact->bound.limit.lists()[part];
-    const auto& size = *sizes.lists()[part];
-    for (std::size_t i = 0; i < limits.size(); ++i)
-      if (size[i] > 0x1p-90) share_[part] = std::max(share_[part], limits[i] / size[i]);
+    const ModelTensor& of = right_->parts[part];
+    for_each_element(run_.of.problem, part, of.value,
+                     [&](Index b, Index h, Index row, Index column) {
+                       const double size = of.magnitude.get(b, h, row, column);
+                       const double limit = limits.parts[part].value.get(b, h, row, column);
+                       if (size > 0x1p-90) share_[part] = std::max(share_[part], limit / size);
+                     });
   }
 }
 

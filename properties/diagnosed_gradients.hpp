@@ -41,7 +41,9 @@ class DiagnosedGradients {
                     std::optional<double> rounding = {}) const;
 
  private:
-  void take(const GradientTruth& truth, const KvHead& head);
+  /// False where a bound is missing.
+  bool add_limits(const GradientTruth& truth, const KvHead& head, ModelGradients& limits) const;
+  void find_shares(const ModelGradients& limits);
   bool shown(const ModelGradients& model, Shown* into) const;
 
   const BackwardRun& run_;
