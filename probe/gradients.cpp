@@ -30,8 +30,9 @@ GradientHypothesis right(std::string value) {
   return {std::move(value)};
 }
 
+/// The bias of seed 2 is far beyond the scores: one key has all weight, and gradients vanish.
 std::vector<std::string> seeds(const std::string& line) {
-  return {line + " vals=normal:1", line + " vals=normal:2"};
+  return {line + " vals=normal:1", line + " vals=normal:3"};
 }
 
 const std::string kPlain = "1x2:4x5:8 TYPE bwd=dq,dk,dv";
@@ -115,7 +116,7 @@ void probe_causal(GradientRuns& runs, Found& found) {
   for (const auto& [words, corner] : {std::pair{"br", "bottom-right"}, {"tl", "top-left"}})
     append(found,
            decide_parts(runs, std::string("causal in the backward pass, ") + corner + " asked",
-                        seeds("1x2:4x9:8 TYPE bwd=dq,dk,dv mask=causal:" + std::string(words)),
+                        seeds("1x4:6x11:8 TYPE bwd=dq,dk,dv mask=causal:" + std::string(words)),
                         {model_dq, model_dk, model_dv}, hypotheses));
   found.push_back(decide(
       runs, "dv of keys that a row does not see",

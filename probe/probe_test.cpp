@@ -73,10 +73,11 @@ TEST(Probe, SaysNothingWrongOfUnusualCorrectKernels) {
     Findings of_conventions = said;
     std::erase_if(of_conventions.findings,
                   [&](const Finding& one) { return known(truths, one.name) == nullptr; });
+    // Of the kernel that rounds v to 8 bits not more can be told.
     EXPECT_GE(
         std::count_if(of_conventions.findings.begin(), of_conventions.findings.end(),
                       [](const Finding& one) { return one.sureness != Sureness::cannot_tell; }),
-        12);
+        8);
     expect_nothing_wrong(of_conventions, truths);
   }
 }

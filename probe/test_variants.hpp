@@ -51,14 +51,16 @@ inline void earlier_segments(Problem& problem) {
     for (const Index key : segments.k) bits.visible.push_back(key <= query);
   problem.mask.bits = std::move(bits);
 }
-/// Where all tables have the same length.
+/// Where the next table names enough pages.
 inline void next_table(Problem& problem) {
   auto& tables = problem.kv.page_table;
   if (tables.empty()) return;
   std::vector<std::vector<Index>> next(tables.begin() + 1, tables.end());
   next.push_back(tables.front());
   for (std::size_t b = 0; b < tables.size(); ++b)
-    if (next[b].size() >= tables[b].size()) tables[b] = next[b];
+    if (static_cast<Index>(next[b].size()) * problem.kv.page_size >=
+        problem.key_length(static_cast<Index>(b)))
+      tables[b] = next[b];
 }
 inline void head_major_descales(Problem& problem) {
   if (!problem.descales) return;
