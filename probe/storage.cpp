@@ -120,8 +120,8 @@ void probe_pages(const Subject& subject, Found& found) {
              hypotheses));
   found.push_back(decide(
       subject, "paged cache, shared pages",
-      std::vector<std::string>{"2x2:3x{7,8}:8 TYPE LSE kv=paged:4:4:3,1/3,0 vals=normal:1",
-                               "2x1:2x{6,5}:8 TYPE LSE kv=paged:3:4:1,3/1,2 vals=normal:2"},
+      std::vector<std::string>{"2x2:3x{8,7}:8 TYPE LSE kv=paged:4:4:3,0/3,1 vals=normal:1",
+                               "2x1:2x{6,5}:8 TYPE LSE kv=paged:3:4:1,2/1,3 vals=normal:2"},
       {paged("by the page table", slot_by_table),
        {"a shared page is taken for the next one", "", known_as("shared pages read elsewhere")},
        {"pages in the order of memory", "", known_as("pages in the order of memory")},
