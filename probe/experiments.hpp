@@ -18,9 +18,17 @@ void probe_lse(Subject& subject, Found& found);
 void probe_scale(const Subject& subject, Found& found);
 void probe_head_map(const Subject& subject, Found& found);
 void probe_masks(const Subject& subject, Found& found);
+/// Prefix, chunk and segments.
+void probe_parts_of_masks(const Subject& subject, Found& found);
+/// Where keys and rows lie: pages, left padding, packed rows.
+void probe_storage(const Subject& subject, Found& found);
+/// qv, and descales of fp8 numbers.
+void probe_inputs(const Subject& subject, Found& found);
 void probe_softcap(const Subject& subject, Found& found);
 void probe_alibi(const Subject& subject, Found& found);
 void probe_sink(const Subject& subject, Found& found);
+/// What a backward pass makes of the results of the forward pass before it.
+void probe_gradients(const Subject& subject, Found& found);
 void probe_empty_rows(const Subject& subject, Found& found);
 void probe_excluded_keys(const Subject& subject, Found& found);
 void probe_written_rows(const Subject& subject, Found& found);

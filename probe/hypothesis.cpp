@@ -72,14 +72,10 @@ double ratio(const DiagnosedRun& run, const RowIndex& row, const RowPrediction& 
 }
 
 /// What several inputs say of a candidate: its worst standing.
-using Standings = std::vector<Standing>;
-
-void add_run(const DiagnosedRun& run, const Hypotheses& hypotheses, const LseReading& reading,
-             Standings& standings) {
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const Standing one = standing(run, hypotheses[i].fit, reading);
-    standings[i].rows += one.rows;
-    standings[i].worst = std::max(standings[i].worst, one.worst);
+void add(const Standings& of_one, Standings& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].rows += of_one[i].rows;
+    all[i].worst = std::max(all[i].worst, of_one[i].worst);
   }
 }
 
@@ -90,28 +86,28 @@ struct Choice {
   double next = kInfinity;
 };
 
-Choice choose(const Standings& standings, const Hypotheses& hypotheses) {
+Choice choose(const Standings& standings, const std::vector<Candidate>& candidates) {
   Choice choice;
   std::string alike;
   double nearest = kInfinity;
   std::size_t near_to = 0;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Standing& one = standings[i];
     if (one.rows == 0) continue;
     if (one.worst < nearest) nearest = one.worst, near_to = i;
     if (one.worst <= 1) {
-      alike += (alike.empty() ? "" : " and ") + ("'" + hypotheses[i].value + "'");
+      alike += (alike.empty() ? "" : " and ") + ("'" + candidates[i].value + "'");
       if (choice.which) choice.why = alike + " look the same here";
       choice.which = i;
     } else {
       choice.next = std::min(choice.next, one.worst);
       if (one.worst <= kClearMargin && choice.why.empty())
-        choice.why = "'" + hypotheses[i].value + "' is too near to be refused";
+        choice.why = "'" + candidates[i].value + "' is too near to be refused";
     }
   }
   if (!choice.which)
-    choice.why = "none of " + std::to_string(hypotheses.size()) + " candidates fits; '" +
-                 hypotheses[near_to].value + "' is nearest, " + in_bounds(nearest);
+    choice.why = "none of " + std::to_string(candidates.size()) + " candidates fits; '" +
+                 candidates[near_to].value + "' is nearest, " + in_bounds(nearest);
   return choice;
 }
 
@@ -125,10 +121,26 @@ properties::Fit solves(Change change, EmptyRows empty) {
     other->truth = std::make_unique<properties::Truth>(run.kernel(), other->of);
     return [other, empty](const RowIndex& row) -> std::optional<RowPrediction> {
       const auto exact = other->truth->row(row);
-      if (!exact || (empty == EmptyRows::ignored && exact->facts.keys.empty())) return std::nullopt;
+      if (!exact) return properties::prediction_of_nan(other->of, row);
+      if (empty == EmptyRows::ignored && exact->facts.keys.empty()) return std::nullopt;
       return properties::prediction_of(*exact, other->of.problem);
     };
   };
+}
+
+properties::Fit sees(SeenBy rule, EmptyRows empty) {
+  return solves(
+      [rule = std::move(rule)](Case& of) {
+        Problem& problem = of.problem;
+        MaskBits bits{problem.seq_q, problem.seq_kv, {}};
+        for (Index query = 0; query < problem.seq_q; ++query)
+          for (Index key = 0; key < problem.seq_kv; ++key)
+            bits.visible.push_back(rule(problem, query, key));
+        problem.mask = {};
+        problem.mask.bits = std::move(bits);
+        return true;
+      },
+      empty);
 }
 
 properties::Fit as_asked(EmptyRows empty) {
@@ -177,51 +189,67 @@ Finding cannot_tell(std::string name, const Status& status) {
   return finding;
 }
 
-Finding decide(const Subject& subject, std::string name, const std::vector<Case>& inputs,
-               const Hypotheses& hypotheses) {
+Finding decide(std::string name, const std::vector<Case>& inputs,
+               const std::vector<Candidate>& candidates, const Measure& measure) {
   Finding finding = cannot_tell(std::move(name), "");
   // Every other input repeats the one before it with other values.
   std::array<Standings, 2> halves;
-  halves.fill(Standings(hypotheses.size()));
+  halves.fill(Standings(candidates.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     finding.experiments.push_back(line_of(inputs[i]));
-    const auto run = subject.run(inputs[i]);
-    if (!run.ok()) {
-      Finding stopped = cannot_tell(finding.name, run.status());
+    const Result<Standings> standings = measure(inputs[i]);
+    if (!standings.ok()) {
+      Finding stopped = cannot_tell(finding.name, standings.status());
       stopped.experiments = std::move(finding.experiments);
       return stopped;
     }
-    add_run(*run.value(), hypotheses, subject.lse_reading(), halves[i % 2]);
+    add(standings.value(), halves[i % 2]);
   }
-  const Choice first = choose(halves[0], hypotheses);
-  const Choice second = choose(halves[1], hypotheses);
+  const Choice first = choose(halves[0], candidates);
+  const Choice second = choose(halves[1], candidates);
   finding.reason = first.why.empty() ? second.why : first.why;
   if (!finding.reason.empty()) return finding;
   if (*first.which != *second.which) {
-    finding.reason = "one input looks like '" + hypotheses[*first.which].value +
-                     "', another like '" + hypotheses[*second.which].value + "'";
+    finding.reason = "one input looks like '" + candidates[*first.which].value +
+                     "', another like '" + candidates[*second.which].value + "'";
     return finding;
   }
   const std::size_t which = *first.which;
   const std::string rows = std::to_string(halves[0][which].rows + halves[1][which].rows);
   const double next = std::min(first.next, second.next);
-  finding.value = hypotheses[which].value;
-  finding.words = hypotheses[which].words;
+  finding.value = candidates[which].value;
+  finding.words = candidates[which].words;
   finding.sureness = Sureness::certain;
   finding.reason = "fits " + rows + " of " + rows + " rows; every other candidate is " +
                    (std::isinf(next) ? "" : "at least ") + in_bounds(next);
   return finding;
 }
 
-Finding decide(const Subject& subject, std::string name, const std::vector<std::string>& lines,
-               const Hypotheses& hypotheses) {
+Result<std::vector<Case>> all_made(const Subject& subject, const std::vector<std::string>& lines) {
   std::vector<Case> inputs;
   for (const std::string& line : lines) {
     Result<Case> made = subject.made(line);
-    if (!made.ok()) return cannot_tell(std::move(name), made.status());
+    if (!made.ok()) return made.status();
     inputs.push_back(std::move(made).value());
   }
-  return decide(subject, std::move(name), inputs, hypotheses);
+  return inputs;
+}
+
+Finding decide(const Subject& subject, std::string name, const std::vector<std::string>& lines,
+               const Hypotheses& hypotheses) {
+  const auto inputs = all_made(subject, lines);
+  if (!inputs.ok()) return cannot_tell(std::move(name), inputs.status());
+  std::vector<Candidate> candidates;
+  for (const Hypothesis& one : hypotheses) candidates.push_back({one.value, one.words});
+  return decide(std::move(name), inputs.value(), candidates,
+                [&](const Case& input) -> Result<Standings> {
+                  const auto run = subject.run(input);
+                  if (!run.ok()) return run.status();
+                  Standings all;
+                  for (const Hypothesis& one : hypotheses)
+                    all.push_back(standing(*run.value(), one.fit, subject.lse_reading()));
+                  return all;
+                });
 }
 
 std::vector<Finding> in_one(const std::vector<std::string>& ways, std::vector<Finding> parts) {

@@ -28,8 +28,13 @@ enum class EmptyRows {
   ignored    ///< nothing is said about them
 };
 
-/// Rows of the changed problem by the oracle, under its bound.
+/// Rows of the changed problem by the oracle, under its bound; NaN where a row sees what the change
+/// took from memory that holds nothing.
 properties::Fit solves(Change change, EmptyRows empty = EmptyRows::as_asked);
+/// Whether a query sees a key, by a rule that no mask has.
+using SeenBy = std::function<bool(const Problem&, Index query, Index key)>;
+/// The problem with this instead of its mask. Precondition: no lengths.
+properties::Fit sees(SeenBy rule, EmptyRows empty = EmptyRows::ignored);
 /// The problem itself.
 properties::Fit as_asked(EmptyRows empty = EmptyRows::as_asked);
 /// A mistake that diagnosis knows, in its first form.
@@ -52,14 +57,27 @@ struct Standing {
 Standing standing(const properties::DiagnosedRun& run, const properties::Fit& fit,
                   const LseReading& reading);
 
+/// How far an input is from every candidate, in their order.
+using Standings = std::vector<Standing>;
+using Measure = std::function<Result<Standings>(const Case&)>;
+
+/// What is called a candidate.
+struct Candidate {
+  std::string value;
+  std::string words = {};  ///< of a problem text
+};
+
 /// The finding `name`: the only candidate that fits all inputs. Inputs come in pairs that differ in
 /// their values; the first ones alone and the second ones alone must leave the same candidate.
 /// Precondition: their number is even.
-Finding decide(const Subject& subject, std::string name, const std::vector<Case>& inputs,
-               const Hypotheses& hypotheses);
-/// The same, of problem lines as Subject::made reads them.
+Finding decide(std::string name, const std::vector<Case>& inputs,
+               const std::vector<Candidate>& candidates, const Measure& measure);
+/// The same, of rows of forward passes and of problem lines as Subject::made reads them.
 Finding decide(const Subject& subject, std::string name, const std::vector<std::string>& lines,
                const Hypotheses& hypotheses);
+
+/// The problems of the lines.
+Result<std::vector<Case>> all_made(const Subject& subject, const std::vector<std::string>& lines);
 
 /// What was found in several ways: one finding where those that tell something agree, and one for
 /// each of the others, with the name of its way.

@@ -150,27 +150,17 @@ Hypothesis first_tokens(std::string value, Index more) {
               EmptyRows::ignored)};
 }
 
-/// First tokens beyond the right limit, too: only bits can say it.
-bool kept_beyond_the_right_limit(Case& of) {
-  Problem& problem = of.problem;
-  MaskBits bits{problem.seq_q, problem.seq_kv, {}};
-  for (Index query = 0; query < problem.seq_q; ++query)
-    for (Index key = 0; key < problem.seq_kv; ++key)
-      bits.visible.push_back(key < problem.mask.keep_first || visible(problem, 0, query, key));
-  problem.mask = {};
-  problem.mask.bits = std::move(bits);
-  return true;
-}
-
 void probe_first_tokens(const Subject& subject, Found& found) {
-  found.push_back(decide(subject, "first tokens of a window",
-                         shapes("align=br win=1:2 keep=first:2", kForWindows),
-                         {first_tokens("kept where the left limit drops them", 0),
-                          first_tokens("dropped", -2),
-                          first_tokens("one fewer kept", -1),
-                          first_tokens("one more kept", 1),
-                          {"kept beyond the right limit, too", "",
-                           solves(kept_beyond_the_right_limit, EmptyRows::ignored)}}));
+  found.push_back(decide(
+      subject, "first tokens of a window", shapes("align=br win=1:2 keep=first:2", kForWindows),
+      {first_tokens("kept where the left limit drops them", 0),
+       first_tokens("dropped", -2),
+       first_tokens("one fewer kept", -1),
+       first_tokens("one more kept", 1),
+       {"kept beyond the right limit, too", "",
+        sees([](const Problem& problem, Index query, Index key) {
+          return key < problem.mask.keep_first || visible(problem, 0, query, key);
+        })}}));
 }
 
 }  // namespace

@@ -51,11 +51,15 @@ Findings probe_kernel(const Kernel& kernel, std::optional<Dtype> dtype) {
   probe_lse(subject, all.findings);
   probe_empty_rows(subject, all.findings);
   probe_masks(subject, all.findings);
+  probe_parts_of_masks(subject, all.findings);
   probe_head_map(subject, all.findings);
   probe_scale(subject, all.findings);
   probe_softcap(subject, all.findings);
   probe_alibi(subject, all.findings);
   probe_sink(subject, all.findings);
+  probe_inputs(subject, all.findings);
+  probe_storage(subject, all.findings);
+  probe_gradients(subject, all.findings);
   probe_excluded_keys(subject, all.findings);
   probe_written_rows(subject, all.findings);
   all.findings.insert(all.findings.end(), of_arithmetic.begin(), of_arithmetic.end());

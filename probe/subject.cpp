@@ -21,6 +21,18 @@ std::string replaced(std::string text, const std::string& word, const std::strin
   return text;
 }
 
+/// The status of a call, or of what it threw.
+template <class Call>
+Status caught(Call&& call) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    return {StatusCode::kernel_failed, std::string("the kernel threw: ") + error.what()};
+  } catch (...) {
+    return {StatusCode::kernel_failed, "the kernel threw"};
+  }
+}
+
 }  // namespace
 
 DeclaredAccuracy assumed_accuracy(const Problem& problem, const Arithmetic& arithmetic) {
@@ -55,15 +67,30 @@ DeclaredAccuracy assumed_accuracy(const Problem& problem, const Arithmetic& arit
   return accuracy;
 }
 
+DeclaredGradientAccuracy assumed_gradient_accuracy(const Problem& problem) {
+  DeclaredGradientAccuracy accuracy;
+  accuracy.format.unit_roundoff = kInputRounding;
+  accuracy.dot_roundings = accuracy.value_dot_roundings = accuracy.delta_roundings = 4;
+  accuracy.softcap_roundings = 4;
+  accuracy.tanh_relative_error = kFastFunction;
+  accuracy.bias_relative_error = kFastFunction;
+  accuracy.exp_relative_error = kFastFunction;
+  accuracy.exp_absolute_error = kF32.min_normal;
+  accuracy.weight_cast = accuracy.gradient_cast = kBf16;
+  accuracy.output_format = format_of(problem.dtype);
+  accuracy.dk_format = format_of(problem.k_dtype());
+  accuracy.dv_format = format_of(problem.v_dtype());
+  return accuracy;
+}
+
 Status Undeclared::forward(const Problem& problem, const Tiling& tiling,
                            const ForwardViews& views) const {
-  try {
-    return kernel_.forward(problem, tiling, views);
-  } catch (const std::exception& error) {
-    return {StatusCode::kernel_failed, std::string("the kernel threw: ") + error.what()};
-  } catch (...) {
-    return {StatusCode::kernel_failed, "the kernel threw"};
-  }
+  return caught([&] { return kernel_.forward(problem, tiling, views); });
+}
+
+Status Undeclared::backward(const Problem& problem, const Tiling& tiling,
+                            const BackwardViews& views) const {
+  return caught([&] { return kernel_.backward(problem, tiling, views); });
 }
 
 Subject::Subject(const Kernel& kernel, std::optional<Dtype> dtype) : kernel_(kernel) {

@@ -23,6 +23,10 @@ struct Arithmetic {
 /// tanh may be fast ones, sums may have any order.
 DeclaredAccuracy assumed_accuracy(const Problem& problem, const Arithmetic& arithmetic);
 
+/// The same of its backward pass, which may round weights and their gradients to bf16, as products
+/// of narrow matrices do.
+DeclaredGradientAccuracy assumed_gradient_accuracy(const Problem& problem);
+
 /// Forwards calls, catches what they throw, and declares what is assumed.
 class Undeclared : public Kernel {
  public:
@@ -33,6 +37,11 @@ class Undeclared : public Kernel {
   }
   Status forward(const Problem& problem, const Tiling& tiling,
                  const ForwardViews& views) const override;
+  DeclaredGradientAccuracy gradient_accuracy(const Problem& problem) const override {
+    return assumed_gradient_accuracy(problem);
+  }
+  Status backward(const Problem& problem, const Tiling& tiling,
+                  const BackwardViews& views) const override;
 
   Arithmetic arithmetic;
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/kernels.hpp"
-#include "mutants/changed_problem.hpp"
+#include "mutants/wrong_call.hpp"
 
 namespace attest::probe {
 
@@ -28,6 +28,116 @@ inline void plain_relative_alibi(Problem& problem) {
 }
 inline void bottom_right_always(Problem& problem) {
   if (problem.mask.causal) problem.mask.causal = Causal{Causal::Alignment::bottom_right, 0};
+}
+
+inline void no_prefix(Problem& problem) {
+  problem.mask.prefix.reset();
+}
+inline void chunk_without_causal(Problem& problem) {
+  if (problem.mask.chunk && problem.mask.causal)
+    problem.mask.alignment = std::exchange(problem.mask.causal, std::nullopt);
+}
+inline void chunk_one_longer(Problem& problem) {
+  if (problem.mask.chunk) ++*problem.mask.chunk;
+}
+inline void no_segments(Problem& problem) {
+  problem.mask.segments.reset();
+}
+inline void earlier_segments(Problem& problem) {
+  if (!problem.mask.segments) return;
+  const Segments segments = *std::exchange(problem.mask.segments, std::nullopt);
+  MaskBits bits{problem.seq_q, problem.seq_kv, {}};
+  for (const Index query : segments.q)
+    for (const Index key : segments.k) bits.visible.push_back(key <= query);
+  problem.mask.bits = std::move(bits);
+}
+/// Where the next table names enough pages.
+inline void next_table(Problem& problem) {
+  auto& tables = problem.kv.page_table;
+  if (tables.empty()) return;
+  std::vector<std::vector<Index>> next(tables.begin() + 1, tables.end());
+  next.push_back(tables.front());
+  for (std::size_t b = 0; b < tables.size(); ++b)
+    if (static_cast<Index>(next[b].size()) * problem.kv.page_size >=
+        problem.key_length(static_cast<Index>(b)))
+      tables[b] = next[b];
+}
+inline void head_major_descales(Problem& problem) {
+  if (!problem.descales) return;
+  for (std::vector<double>* const factors :
+       {&problem.descales->q, &problem.descales->k, &problem.descales->v}) {
+    const std::vector<double> asked = *factors;
+    if (asked.size() == 1) continue;
+    for (Index b = 0; b < problem.batch; ++b)
+      for (Index head = 0; head < problem.heads_kv; ++head)
+        (*factors)[static_cast<std::size_t>(b * problem.heads_kv + head)] =
+            asked[static_cast<std::size_t>(head * problem.batch + b)];
+  }
+}
+inline void no_descale_of_k(Problem& problem) {
+  if (problem.descales) problem.descales->k = {1};
+}
+inline void no_descale_of_v(Problem& problem) {
+  if (problem.descales) problem.descales->v = {1};
+}
+
+inline std::unique_ptr<Kernel> calls(mutants::WrongForward run, std::vector<Feature> features) {
+  return std::make_unique<mutants::WrongCall>(
+      mutants::describe_with("test", "of a test", std::move(features)), run);
+}
+
+/// The term qv . v multiplied by a number.
+inline Status with_qv_times(double factor, const Kernel& correct, const Problem& problem,
+                            const Tiling& tiling, const ForwardViews& views) {
+  if (!problem.qv) return correct.forward(problem, tiling, views);
+  Tensor qv(views.qv.dtype, views.qv.extents);
+  for_each_index(views.qv.extents, [&](Index b, Index h, Index row, Index column) {
+    qv.set(b, h, row, column, factor * number_at(views.qv, b, h, row, column));
+  });
+  ForwardViews other = views;
+  other.qv = read_only(qv.ref());
+  return correct.forward(problem, tiling, other);
+}
+inline Status no_qv(const Kernel& correct, const Problem& problem, const Tiling& tiling,
+                    const ForwardViews& views) {
+  return with_qv_times(0, correct, problem, tiling, views);
+}
+inline Status qv_after_the_scale(const Kernel& correct, const Problem& problem,
+                                 const Tiling& tiling, const ForwardViews& views) {
+  return with_qv_times(1 / scale_value(problem), correct, problem, tiling, views);
+}
+
+/// Keys and values of packed members from other rows: `begin(problem, b)`.
+inline Status with_keys_from(Index (*begin)(const Problem&, Index b), const Kernel& correct,
+                             const Problem& problem, const Tiling& tiling,
+                             const ForwardViews& views) {
+  if (problem.layout.order != Layout::Order::thd) return correct.forward(problem, tiling, views);
+  ForwardViews other = views;
+  const auto moved = [&](const ConstTensorRef& from) {
+    Tensor to(from.dtype, from.extents);
+    for (Index b = 0; b < problem.batch; ++b)
+      for (Index key = 0; key < problem.key_length(b); ++key)
+        for (Index h = 0; h < from.extents[1]; ++h)
+          for (Index c = 0; c < from.extents[3]; ++c)
+            to.set(0, h, stored_key(problem, b, key).row, c,
+                   number_at(from, 0, h, begin(problem, b) + key, c));
+    return to;
+  };
+  const Tensor k = moved(views.k);
+  const Tensor v = moved(views.v);
+  other.k = k.ref();
+  other.v = v.ref();
+  return correct.forward(problem, tiling, other);
+}
+inline Status keys_of_the_first_member(const Kernel& correct, const Problem& problem,
+                                       const Tiling& tiling, const ForwardViews& views) {
+  return with_keys_from([](const Problem&, Index) -> Index { return 0; }, correct, problem, tiling,
+                        views);
+}
+inline Status keys_where_queries_begin(const Kernel& correct, const Problem& problem,
+                                       const Tiling& tiling, const ForwardViews& views) {
+  return with_keys_from([](const Problem& of, Index b) { return stored_query(of, b, 0).row; },
+                        correct, problem, tiling, views);
 }
 
 /// Adds weighted values in a given order: f32, every key visible.

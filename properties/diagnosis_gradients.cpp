@@ -1,20 +1,14 @@
 #include "properties/diagnosis_gradients.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
 #include <memory>
-#include <set>
 
+#include "properties/diagnosed_gradients.hpp"
 #include "properties/diagnosis_experiments.hpp"
-#include "properties/gradient_case.hpp"
-#include "properties/gradient_model.hpp"
 
 namespace attest::properties {
 namespace {
 
-constexpr double kMostBitsOfANumber = 24;
 constexpr std::size_t kKinds = 4;
 constexpr std::size_t kExperiments = 24;
 /// Pairs of a row and a key: the model is plain, and every mistake runs all of it.
@@ -82,115 +76,6 @@ std::vector<NamedMistake> mistakes() {
             [](M& m) { m.weight_format = kBf16; });
   return all;
 }
-
-const Tensor& part_of(const GradientOutputs& outputs, std::size_t part) {
-  const std::array<const Tensor*, 5> tensors{&outputs.dq, &outputs.dk, &outputs.dv, &outputs.dbias,
-                                             &outputs.dsink};
-  return *tensors[part];
-}
-
-/// Elements of a part that exist: rows and keys below their lengths.
-template <class Body>
-void for_each_element(const Problem& problem, std::size_t part, const Tensor& of, Body&& body) {
-  if (of.extents() == Extents{}) return;
-  for_each_index(of.extents(), [&](Index b, Index h, Index row, Index column) {
-    if (part == model_dq && row >= problem.query_length(b)) return;
-    if ((part == model_dk || part == model_dv) && row >= problem.key_length(b)) return;
-    body(b, h, row, column);
-  });
-}
-
-/// A run, the right gradients, and how far off a kernel may be: a share of the magnitude of the
-/// terms, one for each part.
-class DiagnosedGradients {
- public:
-  DiagnosedGradients(const Kernel& kernel, const BackwardRun& run)
-      : run_(run), right_(model_gradients(run, {})) {
-    if (!right_) return;
-    const GradientTruth truth(kernel, run.of);
-    for (Index b = 0; b < run.of.problem.batch && right_; ++b)
-      for (Index head = 0; head < run.of.problem.heads_kv && right_; ++head) take(truth, {b, head});
-    if (right_) is_wrong_ = !shown(*right_, nullptr);
-  }
-
-  bool is_known() const { return right_.has_value(); }
-  bool is_wrong() const { return is_wrong_; }
-  const BackwardRun& run() const { return run_; }
-
-  /// Whether the model says what the kernel gave, and how much that says.
-  struct Shown {
-    bool all = true;
-    Index rows = 0;
-    Index wrong = 0;
-    double bits = 0;
-  };
-  Shown compare(const ModelGradients& model) const {
-    Shown result;
-    result.all = shown(model, &result);
-    return result;
-  }
-
- private:
-  void take(const GradientTruth& truth, const KvHead& head) {
-    const auto exact = truth.head(head);
-    if (!exact || !exact->bound.proven()) {
-      right_.reset();
-      return;
-    }
-    const Gradients<double> sizes = magnitudes(exact->facts);
-    for (std::size_t part = 0; part < share_.size(); ++part) {
-      const auto& limits = *exact->bound.limit.lists()[part];
-      const auto& size = *sizes.lists()[part];
-      for (std::size_t i = 0; i < limits.size(); ++i)
-        if (size[i] > 0x1p-90) share_[part] = std::max(share_[part], limits[i] / size[i]);
-    }
-  }
-
-  double limit(std::size_t part, const ModelGradients& model, Index b, Index h, Index row,
-               Index column) const {
-    const ModelTensor& of = model.parts[part];
-    return 2 * share_[part] * of.magnitude.get(b, h, row, column) +
-           of.slack.get(b, h, row, column) + 0x1p-100;
-  }
-
-  bool shown(const ModelGradients& model, Shown* into) const {
-    bool all = true;
-    for (std::size_t part = 0; part < model.parts.size(); ++part) {
-      const Tensor& got = part_of(run_.outputs, part);
-      std::map<std::array<Index, 3>, double> bits;  // of wrong rows
-      std::set<std::array<Index, 3>> rows;
-      for_each_element(run_.of.problem, part, model.parts[part].value,
-                       [&](Index b, Index h, Index row, Index column) {
-                         if (!all) return;
-                         const double is = got.get(b, h, row, column);
-                         const double want = model.parts[part].value.get(b, h, row, column);
-                         // Of NaN that it would read a mistake says nothing.
-                         if (!std::isfinite(want)) return;
-                         const double bound = limit(part, model, b, h, row, column);
-                         if (!(std::abs(is - want) <= bound)) all = false;
-                         if (into == nullptr) return;
-                         rows.insert({b, h, row});
-                         const double right = right_->parts[part].value.get(b, h, row, column);
-                         const double of_right = limit(part, *right_, b, h, row, column);
-                         if (std::abs(is - right) <= of_right) return;
-                         double& most = bits[{b, h, row}];
-                         const double away = std::abs(want - right) / bound;
-                         if (away > 1)
-                           most = std::max(most, std::min(kMostBitsOfANumber, std::log2(away)));
-                       });
-      if (into == nullptr) continue;
-      into->rows += static_cast<Index>(rows.size());
-      into->wrong += static_cast<Index>(bits.size());
-      for (const auto& of_row : bits) into->bits += of_row.second;
-    }
-    return all;
-  }
-
-  const BackwardRun& run_;
-  std::optional<ModelGradients> right_;
-  std::array<double, 5> share_{};
-  bool is_wrong_ = false;
-};
 
 bool few_pairs(const Problem& problem) {
   return problem.rows() * problem.seq_kv <= kMostPairs;

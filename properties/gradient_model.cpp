@@ -135,6 +135,8 @@ class GradientModel {
     const Index begin = row.query / tile * tile;
     if (mistake_.rows == Rows::not_last_head_of_group)
       return group == 1 || row.head % group != group - 1;
+    if (mistake_.rows == Rows::first_head_of_group_only) return row.head % group == 0;
+    if (mistake_.rows == Rows::last_head_of_group_only) return row.head % group == group - 1;
     if (mistake_.rows == Rows::not_last_query_tile)
       return begin == 0 || std::min(begin + tile, length) != length;
     return true;

@@ -13,7 +13,14 @@ namespace attest::properties {
 struct GradientMistake {
   enum class Delta { right, none, without_dlse, plus_dlse, of_next_row };
   enum class Slope { right, one, of_finished, of_uncapped };
-  enum class Rows { all, not_last_head_of_group, not_last_query_tile, last_query_tile_only };
+  enum class Rows {
+    all,
+    not_last_head_of_group,
+    first_head_of_group_only,
+    last_head_of_group_only,
+    not_last_query_tile,
+    last_query_tile_only
+  };
   enum class Factor { right, one, twice };
   enum class Sink { right, other_sign, without_dlse };
 
