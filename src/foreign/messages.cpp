@@ -120,7 +120,10 @@ std::string request_line(const OutgoingRequest& request, std::span<const WireTen
     json["attest"] = ATTEST_VERSION;
   }
   if (request.threads) json["count"] = *request.threads;
-  if (!request.line.empty()) json["problem"] = {{"text", request.line}};
+  if (!request.line.empty())
+    json["problem"] = {{"text", request.line},
+                       {"seq_q", request.lengths.seq_q},
+                       {"seq_kv", request.lengths.seq_kv}};
   if (request.problem != nullptr) json["problem"] = problem_json(*request.problem);
   if (request.tiling != nullptr) json["tiling"] = tiling_json(*request.tiling);
   if (request.keys) {
@@ -146,6 +149,7 @@ Result<ReceivedRequest> parse_request(std::string_view line, std::uint64_t data_
   if (const Json* const problem = members.object("problem")) {
     Members of_problem(*problem, "problem");
     request.problem_text = of_problem.text("text");
+    request.lengths = {of_problem.integer("seq_q"), of_problem.integer("seq_kv")};
     if (!of_problem.status().ok()) return of_problem.status();
   }
   if (Status status = read_tensors(members, data_bytes, request.tensors); !status.ok())

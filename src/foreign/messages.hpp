@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attest/kernel_abi.h"
+#include "attest/longer_tensors.hpp"
 #include "attest/status.hpp"
 #include "foreign/wire_tensor.hpp"
 
@@ -28,6 +29,7 @@ struct OutgoingRequest {
   const attest_problem* problem = nullptr;
   const attest_tiling* tiling = nullptr;
   std::string_view line;  ///< problem and tiling as text alone, for a reader that needs no more
+  TensorLengths lengths = {};  ///< beside the line: a text does not say those of longer tensors
   std::optional<KeySpan> keys = std::nullopt;
   std::optional<int> threads = std::nullopt;
 };
@@ -40,6 +42,7 @@ struct ReceivedRequest {
   std::int64_t id = 0;
   std::int64_t protocol = 0;  ///< of hello
   std::string problem_text;   ///< empty: there is none
+  TensorLengths lengths;      ///< of the problem
   KeySpan keys;
   std::int64_t threads = 0;
   std::vector<ReceivedTensor> tensors;

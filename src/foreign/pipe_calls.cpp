@@ -202,13 +202,8 @@ Status PipeCalls::call(OutgoingRequest request, const Problem* problem, const Ti
   std::unique_ptr<CTiling> c_tiling;
   if (peer_.is_worker) {
     line = canonical_text({*problem, tiling == nullptr ? Tiling{} : *tiling, {}, {}});
-    // A text has no word for tensors that are longer than every batch member.
-    ProblemText read;
-    TextError error;
-    if (!parse_problem_text(line, read, error) || read.problem.seq_q != problem->seq_q ||
-        read.problem.seq_kv != problem->seq_kv)
-      return {StatusCode::unsupported, "no problem text says this problem to a worker"};
     request.line = line;
+    request.lengths = {problem->seq_q, problem->seq_kv};
   } else {
     c_problem = std::make_unique<CProblem>(*problem);
     request.problem = c_problem->get();

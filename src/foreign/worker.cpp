@@ -112,13 +112,14 @@ class Worker {
   }
 
   Reply compute(const ReceivedRequest& request, const Frame& frame, std::vector<std::byte>& data) {
-    if (request.problem_text != problem_text_) {
+    if (request.problem_text != problem_text_ || request.lengths != lengths_) {
       TextError error;
       problem_text_.clear();
-      if (!parse_problem_text(request.problem_text, problem_, error))
+      if (!parse_problem_text(request.problem_text, request.lengths, problem_, error))
         return reply_of(Status{StatusCode::kernel_failed,
                                "a worker cannot read the problem: " + error.message});
       problem_text_ = request.problem_text;
+      lengths_ = request.lengths;
     }
     const Result<WorkerCall> call = WorkerCall::make(request, frame);
     if (!call.ok()) return reply_of(Status{StatusCode::kernel_failed, call.status().message()});
@@ -216,6 +217,7 @@ class Worker {
   std::optional<LoadedPlugin> plugin_;
   std::unique_ptr<PluginCalls> calls_;
   std::string problem_text_;  ///< of problem_
+  TensorLengths lengths_;     ///< the same
   ProblemText problem_;
 };
 
