@@ -151,6 +151,23 @@ TEST_F(Isolation, TensorsThatReachFarAreSpreadOutInTheWorker) {
   EXPECT_THAT(bad.out, StartsWith("FAIL contract.wide_strides"));
 }
 
+/// One member has half as many keys as its tensors have rows, which no text says.
+TEST_F(Isolation, TensorsThatAreLongerThanEveryMemberAreTakenByTheWorker) {
+  const auto judged = [&](const std::string& symbol, const Words& options) {
+    Words words{"replay", kPlugin + symbol, "1x1:2x5:2 f32 lse=ln law=storage.left_padding",
+                "1x2:3x6:2 f32 mask=causal:br split=at:5 law=storage.left_padding"};
+    words.insert(words.end(), options.begin(), options.end());
+    return run(words);
+  };
+  const Finished good = judged(":kernel_with_left_padding", {});
+  EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
+  EXPECT_THAT(last_line(good.out), StartsWith("PASSED  2 passed"));
+  const Finished bad = judged(":kernel_that_ignores_left_padding", {});
+  EXPECT_EQ(bad.exit_code, 1) << bad.out << bad.err;
+  EXPECT_THAT(bad.out, StartsWith("FAIL storage.left_padding"));
+  EXPECT_EQ(bad.out, judged(":kernel_that_ignores_left_padding", {"--isolate", "none"}).out);
+}
+
 TEST_F(Isolation, ATimeoutIsAnOutcomeInEveryReport) {
   const Finished checked =
       run({"check", kPlugin + ":kernel_that_hangs", "1x1:2x5:2 f32", "--only", "bound.out", "--out",

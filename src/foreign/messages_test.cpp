@@ -54,7 +54,8 @@ TEST(Messages, ARequestIsReadAsItWasWritten) {
   OutgoingRequest request;
   request.message = "partial";
   request.id = 3;
-  request.line = "1x1:1x1:1 f32";
+  request.line = "1x1:1x{1}:1 f32";
+  request.lengths = {1, 7};
   request.keys = KeySpan{2, 5};
   const Result<ReceivedRequest> read =
       parse_request(request_line(request, wire, placement), placement.end);
@@ -62,6 +63,7 @@ TEST(Messages, ARequestIsReadAsItWasWritten) {
   EXPECT_EQ(read.value().message, "partial");
   EXPECT_EQ(read.value().id, 3);
   EXPECT_EQ(read.value().problem_text, request.line);
+  EXPECT_EQ(read.value().lengths, request.lengths);
   EXPECT_EQ(read.value().keys.end, 5);
   ASSERT_EQ(read.value().tensors.size(), 2U);
   EXPECT_EQ(read.value().tensors[1].name, "out");
@@ -108,6 +110,13 @@ TEST(Messages, TensorsThatDoNotFitTheirDataAreRefused) {
   EXPECT_THAT(refusal(R"({"name":"q","dtype":"i9","offset":0,"bytes":0})"),
               HasSubstr("unknown dtype 'i9'"));
   EXPECT_THAT(refusal("7"), HasSubstr("no JSON object"));
+}
+
+TEST(Messages, ALengthThatIsNoNumberIsRefused) {
+  EXPECT_THAT(parse_request(R"({"message":"forward","problem":{"text":"","seq_kv":"7"}})", 0)
+                  .status()
+                  .message(),
+              HasSubstr("problem: 'seq_kv' is no whole number"));
 }
 
 TEST(Messages, TextThatNestsWithoutEndIsRefused) {
