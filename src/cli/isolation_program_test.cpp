@@ -9,6 +9,7 @@
 
 #include "cli/test_program.hpp"
 #include "cli/test_run_files.hpp"
+#include "foreign/shadow_memory.hpp"
 
 namespace attest::cli {
 namespace {
@@ -101,17 +102,6 @@ TEST_P(Misbehaving, IsSavedAndTheRunGoesOn) {
   EXPECT_THAT(again.out, HasSubstr(misdeed.sentence));
 }
 
-/// The program under test has no limit of memory there (src/foreign/worker.cpp).
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHasShadowMemory = true;
-#elif defined(__has_feature)
-constexpr bool kHasShadowMemory = __has_feature(address_sanitizer) ||
-                                  __has_feature(thread_sanitizer) ||
-                                  __has_feature(memory_sanitizer);
-#else
-constexpr bool kHasShadowMemory = false;
-#endif
-
 std::vector<Misdeed> misdeeds() {
   std::vector<Misdeed> all{
       {"segfaults", "CRASH", 4, "killed by SIGSEGV"},
@@ -128,7 +118,7 @@ std::vector<Misdeed> misdeeds() {
       {"changes_an_input", "FAIL", 1, "changed k, an input"},
       {"changes_the_rounding", "FAIL", 1, "left the rounding mode changed"},
       {"returns_nonsense", "CRASH", 4, "returned 77, which is no code"}};
-  if (!kHasShadowMemory)
+  if (!foreign::kHasShadowMemory)  // else the program under test has no limit of memory
     all.push_back({"eats_memory", "CRASH", 4, "out of memory (limit 256 MiB)"});
 #if defined(__x86_64__)
   all.push_back({"flushes_to_zero", "FAIL", 1, "left flush-to-zero on"});

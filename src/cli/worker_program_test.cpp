@@ -21,7 +21,7 @@ std::string reason(const std::string& problem, const std::string& lengths) {
   foreign::Ending ending;
   if (!child.value()->exchange({line, {}}, limits, std::chrono::seconds(30), answer, ending))
     return foreign::to_text(ending, std::chrono::seconds(30));
-  const Result<foreign::Reply> reply = foreign::parse_reply(answer.line, 1, 0);
+  const Result<foreign::Reply> reply = foreign::parse_reply(answer.line, 1, {});
   return reply.ok() ? reply.value().status + ": " + reply.value().reason : reply.status().message();
 }
 

@@ -119,18 +119,32 @@ TEST(Messages, ALengthThatIsNoNumberIsRefused) {
               HasSubstr("problem: 'seq_kv' is no whole number"));
 }
 
+TEST(Messages, SharedMemoryBoundsTensorsInPlaceOfTheFrame) {
+  const auto refusal = [](const std::string& more, DataBytes data) {
+    return parse_reply(R"({"id":4,"status":"ok",)" + more + "}", 4, data).status().message();
+  };
+  const std::string tensor = R"("tensors":[{"name":"out","offset":64,"bytes":16}])";
+  EXPECT_EQ(refusal("\"shared\":80," + tensor, {0, 80}), "");
+  EXPECT_THAT(refusal("\"shared\":79," + tensor, {0, 80}), HasSubstr("in data of 79"));
+  EXPECT_THAT(refusal("\"shared\":81," + tensor, {0, 80}),
+              HasSubstr("names 81 bytes of shared memory, where 80 may be used"));
+  EXPECT_THAT(refusal("\"shared\":-1," + tensor, {0, 80}), HasSubstr("names -1 bytes"));
+  EXPECT_THAT(refusal("\"shared\":80," + tensor, {80, 80}), HasSubstr("beside data in the frame"));
+  EXPECT_THAT(refusal(tensor, {0, 80}), HasSubstr("in data of 0"));
+}
+
 TEST(Messages, TextThatNestsWithoutEndIsRefused) {
   const std::string deep(100000, '[');
   EXPECT_THAT(parse_request("{\"a\":" + deep, 0).status().message(), HasSubstr("no JSON object"));
 }
 
 TEST(Messages, AReplyHasTheIdAndAKnownStatus) {
-  EXPECT_TRUE(parse_reply(R"({"id":4,"status":"ok"})", 4, 0).ok());
-  EXPECT_THAT(parse_reply(R"({"id":4,"status":"ok"})", 5, 0).status().message(),
+  EXPECT_TRUE(parse_reply(R"({"id":4,"status":"ok"})", 4, {}).ok());
+  EXPECT_THAT(parse_reply(R"({"id":4,"status":"ok"})", 5, {}).status().message(),
               HasSubstr("answers request 4, but was asked 5"));
-  EXPECT_THAT(parse_reply(R"({"id":4,"status":"fine"})", 4, 0).status().message(),
+  EXPECT_THAT(parse_reply(R"({"id":4,"status":"fine"})", 4, {}).status().message(),
               HasSubstr("unknown status 'fine'"));
-  EXPECT_THAT(parse_reply(R"({"id":4})", 4, 0).status().message(), HasSubstr("unknown status ''"));
+  EXPECT_THAT(parse_reply(R"({"id":4})", 4, {}).status().message(), HasSubstr("unknown status ''"));
 }
 
 TEST(Messages, AStatusComesBackAsItWasSent) {
@@ -138,7 +152,7 @@ TEST(Messages, AStatusComesBackAsItWasSent) {
                                 StatusCode::broken_contract}) {
     Reply reply = reply_of(Status{code, "because"});
     reply.id = 2;
-    const Status back = status_of(parse_reply(reply_line(reply), 2, 0).value());
+    const Status back = status_of(parse_reply(reply_line(reply), 2, {}).value());
     EXPECT_EQ(back.code(), code);
     EXPECT_EQ(back.message(), code == StatusCode::ok ? "" : "because");
   }
