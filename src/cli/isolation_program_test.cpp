@@ -158,6 +158,18 @@ TEST_F(Isolation, TensorsThatAreLongerThanEveryMemberAreTakenByTheWorker) {
   EXPECT_EQ(bad.out, judged(":kernel_that_ignores_left_padding", {"--isolate", "none"}).out);
 }
 
+/// Data of 64 KiB and more go to a worker through shared memory.
+TEST_F(Isolation, LargeTensorsAreJudgedAsInThisProcess) {
+  const std::string line = "1x8:64x5:32 f32 lse=ln law=bound.out";
+  const Finished good = run({"replay", kPlugin, line});
+  EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, HasSubstr("err/bound"));
+  EXPECT_EQ(good.out, run({"replay", kPlugin, line, "--isolate", "none"}).out);
+  const Finished bad = run({"replay", kPlugin + ":kernel_that_writes_past_the_end", line});
+  EXPECT_EQ(bad.exit_code, 1) << bad.out << bad.err;
+  EXPECT_THAT(bad.out, HasSubstr("wrote past the end of out"));
+}
+
 TEST_F(Isolation, ATimeoutIsAnOutcomeInEveryReport) {
   const Finished checked =
       run({"check", kPlugin + ":kernel_that_hangs", "1x1:2x5:2 f32", "--only", "bound.out", "--out",
