@@ -127,7 +127,7 @@ TEST_F(PipeProgram, WhatPythonPrintsHarmsNothing) {
 }
 
 /// A problem whose data are large enough for shared memory.
-constexpr const char* kLarge = "1x1:128x128:32 f32 lse=ln law=bound.out";
+constexpr const char* kLarge = "1x8:64x5:32 f32 lse=ln law=bound.out";
 
 TEST_F(PipeProgram, SharedMemoryGivesTheSameBitsAndItsFileIsGone) {
   change_example(
@@ -140,7 +140,8 @@ TEST_F(PipeProgram, SharedMemoryGivesTheSameBitsAndItsFileIsGone) {
   const Finished shared = run({"replay", kernel(), kLarge});
   EXPECT_EQ(shared.exit_code, 1) << shared.out << shared.err;
   EXPECT_THAT(shared.out, HasSubstr("got "));
-  EXPECT_THAT(read("used"), StartsWith("66048\n"));  // q, k, v and out have 16 KiB each, lse 512
+  EXPECT_THAT(read("used"),
+              StartsWith("143360\n"));  // 64 KiB of q and of out, 5 of k and of v, 2 of lse
   EXPECT_THAT(read("offered"), HasSubstr("/attest-"));
   for (const std::string& path : lines_of(read("offered")))
     EXPECT_FALSE(std::filesystem::exists(path)) << path;
@@ -195,7 +196,7 @@ TEST_F(PipeProgram, MoreSharedBytesThanTheRequestHasAreRefused) {
       "attest_pipe._answer = more");
   const Finished replayed = run({"replay", kernel(), kLarge});
   EXPECT_EQ(replayed.exit_code, 4) << replayed.out << replayed.err;
-  EXPECT_THAT(replayed.out, HasSubstr("names 1099511627776 bytes of shared memory, where 66048"));
+  EXPECT_THAT(replayed.out, HasSubstr("names 1099511627776 bytes of shared memory, where 143360"));
   decline_shared_memory();
   EXPECT_THAT(run({"replay", kernel(), kLarge}).out, HasSubstr("of shared memory, where 0 may"));
 }
