@@ -1,6 +1,7 @@
 #include "foreign/shared_file.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,6 +23,12 @@ std::filesystem::path folder() {
   std::error_code none;
   if (std::filesystem::is_directory(kInMemory, none)) return kInMemory;
   return std::filesystem::temp_directory_path(none);
+}
+
+/// Beyond the limit of a file (ulimit -f) a write would end this process by a signal.
+bool may_reach(std::uint64_t end) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && end <= limit.rlim_cur;
 }
 
 /// Hands what is left from `done` on to `some(bytes, offset)` until all is done.
@@ -66,6 +73,7 @@ void SharedFile::remove_name() {
 }
 
 bool SharedFile::write(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  if (!may_reach(offset + bytes.size())) return false;
   return all_of(bytes, offset, [&](std::span<const std::byte> rest, off_t at) {
     return ::pwrite(file_.number(), rest.data(), rest.size(), at);
   });

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <array>
 #include <filesystem>
 
@@ -50,6 +52,19 @@ TEST(SharedFile, BytesThatAreNotThereAreNotRead) {
   std::filesystem::resize_file(file.path(), 3);
   EXPECT_FALSE(file.read(0, read));
   EXPECT_TRUE(file.read(0, std::span(read).first(3)));
+}
+
+TEST(SharedFile, BytesBeyondTheLimitOfAFileAreNotWritten) {
+  const SharedFile file = made();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{5, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const bool within = file.write(1, kSome);
+  const bool beyond = file.write(2, kSome);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_TRUE(within);
+  EXPECT_FALSE(beyond);
 }
 
 TEST(SharedFile, ItsNameGoesWithItsMaker) {
