@@ -7,10 +7,14 @@
 call["q"], and returns {"out": array, "lse": array}. Arrays have the index order (batch, head, row,
 column). bf16 and fp8 come as f32; results are rounded to the type that the problem asks for.
 
+Arrays of a large call lie in memory that attest shares, and hold until the call is answered: keep
+copies, or say serve(..., shared_memory=False).
+
 Needs numpy. Anything printed goes to standard error; standard output belongs to the protocol.
 """
 
 import json
+import mmap
 import os
 import struct
 import sys
@@ -94,7 +98,7 @@ class Problem(types.SimpleNamespace):
 
 
 class Call:
-    """One request with its tensors."""
+    """One request with its tensors, which lie in `data`."""
 
     def __init__(self, request, data):
         self.problem = Problem(**request.get("problem", {}))
@@ -102,6 +106,7 @@ class Call:
         self.keys = request.get("key_begin"), request.get("key_end")
         self.tensors = {tensor["name"]: tensor for tensor in request.get("tensors", [])}
         self._data = data
+        self._shared = request.get("shared", 0)
 
     def __contains__(self, name):
         return name in self.tensors
@@ -161,6 +166,28 @@ class Call:
 
 # ---- Conversation -------------------------------------------------------------------------------
 
+class SharedMemory:
+    """The file that attest offers for the data of large calls."""
+
+    def __init__(self, path):
+        self._file = open(path, "r+b")
+        self._memory = b""
+
+    def data(self, count):
+        """The first bytes of the file, which may have grown since the last call."""
+        if len(self._memory) < count:
+            self._memory = mmap.mmap(self._file.fileno(), count)
+        return self._memory
+
+
+def _taken(hello):
+    """None where nothing is offered, and on another machine, which does not have the file."""
+    try:
+        return SharedMemory(hello["shared_memory"]) if "shared_memory" in hello else None
+    except OSError:
+        return None
+
+
 def _read(stream, count):
     data = bytearray(count)
     view = memoryview(data)
@@ -195,12 +222,20 @@ def _results(call):
     return tensors, parts
 
 
+def _results_in_place(call):
+    """The tensors that go back, where they lie in shared memory."""
+    return [{"name": name, "offset": tensor["offset"], "bytes": tensor["bytes"]}
+            for name, tensor in call.tensors.items() if tensor.get("writable")]
+
+
+def _hello(request, shared):
+    if request["protocol"] != VERSION:
+        raise Unsupported(f"attest_pipe.py speaks version {VERSION} of the protocol")
+    return {"protocol": VERSION, "shared_memory": shared is not None}
+
+
 def _answer(request, data, description, functions):
     message = request["message"]
-    if message == "hello":
-        if request["protocol"] != VERSION:
-            raise Unsupported(f"attest_pipe.py speaks version {VERSION} of the protocol")
-        return {"protocol": VERSION}, ()
     if message == "describe":
         return {"description": description}, ()
     if message == "bye":
@@ -215,13 +250,16 @@ def _answer(request, data, description, functions):
     if message == "accuracy":
         return {"accuracy": found}, ()
     call.write(found)
+    if call._shared:
+        return {"shared": call._shared, "tensors": _results_in_place(call)}, ()
     tensors, parts = _results(call)
     return {"tensors": tensors}, parts
 
 
-def serve(description, **functions):
+def serve(description, shared_memory=True, **functions):
     """Answers until the input ends. functions: forward, backward, partial, merge, accuracy,
     set_threads; the description's features must say which of them there are."""
+    shared = None
     stdin, stdout = sys.stdin.buffer.raw, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -231,9 +269,15 @@ def serve(description, **functions):
             sys.exit(f"a frame begins with ATP1, not with {letters!r}")
         request = json.loads(_read(stdin, line_bytes))
         data = _read(stdin, data_bytes)
+        if request.get("shared"):
+            data = shared.data(request["shared"])
         reply, parts = {"status": "ok"}, ()
         try:
-            more, parts = _answer(request, data, description, functions)
+            if request["message"] == "hello":
+                shared = _taken(request) if shared_memory else None
+                more = _hello(request, shared)
+            else:
+                more, parts = _answer(request, data, description, functions)
             reply.update(more)
         except Unsupported as why:
             reply.update(status="unsupported", reason=str(why))

@@ -9,6 +9,7 @@
 
 #include "cli/test_program.hpp"
 #include "cli/test_run_files.hpp"
+#include "foreign/shadow_memory.hpp"
 
 namespace attest::cli {
 namespace {
@@ -101,17 +102,6 @@ TEST_P(Misbehaving, IsSavedAndTheRunGoesOn) {
   EXPECT_THAT(again.out, HasSubstr(misdeed.sentence));
 }
 
-/// The program under test has no limit of memory there (src/foreign/worker.cpp).
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHasShadowMemory = true;
-#elif defined(__has_feature)
-constexpr bool kHasShadowMemory = __has_feature(address_sanitizer) ||
-                                  __has_feature(thread_sanitizer) ||
-                                  __has_feature(memory_sanitizer);
-#else
-constexpr bool kHasShadowMemory = false;
-#endif
-
 std::vector<Misdeed> misdeeds() {
   std::vector<Misdeed> all{
       {"segfaults", "CRASH", 4, "killed by SIGSEGV"},
@@ -128,7 +118,7 @@ std::vector<Misdeed> misdeeds() {
       {"changes_an_input", "FAIL", 1, "changed k, an input"},
       {"changes_the_rounding", "FAIL", 1, "left the rounding mode changed"},
       {"returns_nonsense", "CRASH", 4, "returned 77, which is no code"}};
-  if (!kHasShadowMemory)
+  if (!foreign::kHasShadowMemory)  // else the program under test has no limit of memory
     all.push_back({"eats_memory", "CRASH", 4, "out of memory (limit 256 MiB)"});
 #if defined(__x86_64__)
   all.push_back({"flushes_to_zero", "FAIL", 1, "left flush-to-zero on"});
@@ -149,6 +139,35 @@ TEST_F(Isolation, TensorsThatReachFarAreSpreadOutInTheWorker) {
   const Finished bad = run({"replay", wraps, line});
   EXPECT_EQ(bad.exit_code, 1) << bad.out << bad.err;
   EXPECT_THAT(bad.out, StartsWith("FAIL contract.wide_strides"));
+}
+
+/// One member has half as many keys as its tensors have rows, which no text says.
+TEST_F(Isolation, TensorsThatAreLongerThanEveryMemberAreTakenByTheWorker) {
+  const auto judged = [&](const std::string& symbol, const Words& options) {
+    Words words{"replay", kPlugin + symbol, "1x1:2x5:2 f32 lse=ln law=storage.left_padding",
+                "1x2:3x6:2 f32 mask=causal:br split=at:5 law=storage.left_padding"};
+    words.insert(words.end(), options.begin(), options.end());
+    return run(words);
+  };
+  const Finished good = judged(":kernel_with_left_padding", {});
+  EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
+  EXPECT_THAT(last_line(good.out), StartsWith("PASSED  2 passed"));
+  const Finished bad = judged(":kernel_that_ignores_left_padding", {});
+  EXPECT_EQ(bad.exit_code, 1) << bad.out << bad.err;
+  EXPECT_THAT(bad.out, StartsWith("FAIL storage.left_padding"));
+  EXPECT_EQ(bad.out, judged(":kernel_that_ignores_left_padding", {"--isolate", "none"}).out);
+}
+
+/// Data of 64 KiB and more go to a worker through shared memory.
+TEST_F(Isolation, LargeTensorsAreJudgedAsInThisProcess) {
+  const std::string line = "1x8:64x5:32 f32 lse=ln law=bound.out";
+  const Finished good = run({"replay", kPlugin, line});
+  EXPECT_EQ(good.exit_code, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, HasSubstr("err/bound"));
+  EXPECT_EQ(good.out, run({"replay", kPlugin, line, "--isolate", "none"}).out);
+  const Finished bad = run({"replay", kPlugin + ":kernel_that_writes_past_the_end", line});
+  EXPECT_EQ(bad.exit_code, 1) << bad.out << bad.err;
+  EXPECT_THAT(bad.out, HasSubstr("wrote past the end of out"));
 }
 
 TEST_F(Isolation, ATimeoutIsAnOutcomeInEveryReport) {

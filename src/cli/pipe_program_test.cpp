@@ -39,6 +39,12 @@ class PipeProgram : public ProgramTest {
     text.insert(text.rfind("attest_pipe.serve("), code + "\n");
     write("attention.py", text);
   }
+  void decline_shared_memory() const {
+    std::string text = read("attention.py");
+    const std::string call = "attest_pipe.serve(DESCRIPTION, ";
+    text.replace(text.rfind(call), call.size(), call + "shared_memory=False, ");
+    write("attention.py", text);
+  }
   Finished replay_three() const {
     return run({"replay", kernel(), "1x1:2x4:2 f32 law=bound.out", "1x1:2x5:2 f32 law=bound.out",
                 "1x2:3x6:2 f32 law=bound.out", "--case-timeout", "5"});
@@ -118,6 +124,81 @@ TEST_F(PipeProgram, GarbageOnStandardOutputIsACrash) {
 TEST_F(PipeProgram, WhatPythonPrintsHarmsNothing) {
   change_example("def misbehave(call):\n    print('hello')\n" + std::string(kOnlyWithFiveKeys));
   EXPECT_EQ(replay_three().exit_code, 0);
+}
+
+/// A problem whose data are large enough for shared memory.
+constexpr const char* kLarge = "1x8:64x5:32 f32 lse=ln law=bound.out";
+
+TEST_F(PipeProgram, SharedMemoryGivesTheSameBitsAndItsFileIsGone) {
+  change_example(
+      "data_of, open_file = attest_pipe.SharedMemory.data, attest_pipe.SharedMemory.__init__\n"
+      "def note(name, text): open(name, 'a').write(text + '\\n')\n"
+      "def opened(self, path): note('offered', path); open_file(self, path)\n"
+      "def data(self, count): note('used', str(count)); return data_of(self, count)\n"
+      "attest_pipe.SharedMemory.__init__, attest_pipe.SharedMemory.data = opened, data\n"
+      "head_of, head = head, lambda p, q, k, v, seen: head_of(p, q, k, -v, seen)");
+  const Finished shared = run({"replay", kernel(), kLarge});
+  EXPECT_EQ(shared.exit_code, 1) << shared.out << shared.err;
+  EXPECT_THAT(shared.out, HasSubstr("got "));
+  EXPECT_THAT(read("used"),
+              StartsWith("143360\n"));  // 64 KiB of q and of out, 5 of k and of v, 2 of lse
+  EXPECT_THAT(read("offered"), HasSubstr("/attest-"));
+  for (const std::string& path : lines_of(read("offered")))
+    EXPECT_FALSE(std::filesystem::exists(path)) << path;
+  std::filesystem::remove(folder() / "used");
+  decline_shared_memory();
+  EXPECT_EQ(run({"replay", kernel(), kLarge}).out, shared.out);
+  EXPECT_FALSE(std::filesystem::exists(folder() / "used"));
+}
+
+TEST_F(PipeProgram, AProgramThatSkipsTheOfferIsUnaffected) {
+  decline_shared_memory();
+  const Finished replayed = run({"replay", kernel(), kLarge});
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+}
+
+TEST_F(PipeProgram, TheSharedFileIsGoneWhenTheProgramIsKilledBeforeItAnswers) {
+  change_example(
+      "import os\n"
+      "def opened(self, path):\n"
+      "    open('offered', 'w').write(path + '\\n'); os.kill(os.getpid(), 9)\n"
+      "attest_pipe.SharedMemory.__init__ = opened");
+  const Finished refused = run({"replay", kernel(), kLarge});
+  EXPECT_EQ(refused.exit_code, 2) << refused.out << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("when it was started: "));
+  const Words offered = lines_of(read("offered"));
+  ASSERT_FALSE(offered.empty());
+  EXPECT_FALSE(std::filesystem::exists(offered.front()));
+}
+
+TEST_F(PipeProgram, ASharedFileThatIsCutShortIsACrash) {
+  change_example(
+      "import os\n"
+      "of = attest_pipe._results_in_place\n"
+      "open_file = attest_pipe.SharedMemory.__init__\n"
+      "def opened(self, path): open_file(self, path); opened.file = self._file\n"
+      "attest_pipe.SharedMemory.__init__ = opened\n"
+      "def cut(call): os.ftruncate(opened.file.fileno(), 100); return of(call)\n"
+      "attest_pipe._results_in_place = cut");
+  const Finished replayed = run({"replay", kernel(), kLarge});
+  EXPECT_EQ(replayed.exit_code, 4) << replayed.out << replayed.err;
+  EXPECT_THAT(replayed.out, AllOf(HasSubstr("CRASH bound.out"),
+                                  HasSubstr("its shared memory is shorter than its reply says")));
+}
+
+TEST_F(PipeProgram, MoreSharedBytesThanTheRequestHasAreRefused) {
+  change_example(
+      "answer = attest_pipe._answer\n"
+      "def more(*of):\n"
+      "    reply, parts = answer(*of)\n"
+      "    if 'tensors' in reply: reply['shared'] = 1 << 40\n"
+      "    return reply, ()\n"
+      "attest_pipe._answer = more");
+  const Finished replayed = run({"replay", kernel(), kLarge});
+  EXPECT_EQ(replayed.exit_code, 4) << replayed.out << replayed.err;
+  EXPECT_THAT(replayed.out, HasSubstr("names 1099511627776 bytes of shared memory, where 143360"));
+  decline_shared_memory();
+  EXPECT_THAT(run({"replay", kernel(), kLarge}).out, HasSubstr("of shared memory, where 0 may"));
 }
 
 TEST_F(PipeProgram, NumbersOfEveryNarrowTypeComeBackFromTheModule) {

@@ -4,30 +4,10 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "foreign/json_depth.hpp"
+
 namespace attest::cli {
 namespace {
-
-/// Twice the levels of a state of a run, the deepest file that attest writes.
-constexpr int kMostLevels = 8;
-
-/// Looked at before the text is parsed, because each level takes more memory than its bracket.
-bool nests_too_deeply(std::string_view text) {
-  int levels = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\') {
-      ++i;
-    } else if (c == '"') {
-      in_string = !in_string;
-    } else if (!in_string && (c == '{' || c == '[')) {
-      if (++levels > kMostLevels) return true;
-    } else if (!in_string && (c == '}' || c == ']')) {
-      --levels;
-    }
-  }
-  return false;
-}
 
 [[noreturn]] void refuse(const char* name, const char* why) {
   throw std::out_of_range(std::string(name) + why);
@@ -53,7 +33,7 @@ Result<std::string> read_saved_text(const std::filesystem::path& path, std::uint
 }
 
 SavedJson parse_saved_json(std::string_view text, std::string_view format) {
-  if (nests_too_deeply(text)) return nullptr;
+  if (foreign::nests_too_deeply(text)) return nullptr;
   SavedJson json = SavedJson::parse(text, nullptr, false);
   if (!json.is_object() || text_member(json, "format") != format) return nullptr;
   return json;

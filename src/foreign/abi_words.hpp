@@ -16,13 +16,12 @@ struct AbiWord {
   std::uint64_t number = 0;
 };
 
-inline constexpr std::array kDtypeWords{AbiWord{"f32", ATTEST_F32},   AbiWord{"f64", ATTEST_F64},
-                                        AbiWord{"bf16", ATTEST_BF16}, AbiWord{"f16", ATTEST_F16},
-                                        AbiWord{"e4m3", ATTEST_E4M3}, AbiWord{"e5m2", ATTEST_E5M2}};
 inline constexpr std::array kFormatWords{AbiWord{"f32", ATTEST_F32},   AbiWord{"f64", ATTEST_F64},
                                          AbiWord{"bf16", ATTEST_BF16}, AbiWord{"f16", ATTEST_F16},
                                          AbiWord{"e4m3", ATTEST_E4M3}, AbiWord{"e5m2", ATTEST_E5M2},
                                          AbiWord{"tf32", ATTEST_TF32}};
+/// Formats that tensors can have: all but the last.
+inline constexpr auto kDtypeWords = std::span(kFormatWords).first<kFormatWords.size() - 1>();
 inline constexpr std::array kMaskWords{AbiWord{"causal", ATTEST_MASK_CAUSAL},
                                        AbiWord{"window_left", ATTEST_MASK_WINDOW_LEFT},
                                        AbiWord{"window_right", ATTEST_MASK_WINDOW_RIGHT},

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "foreign/marshal.hpp"
+
 namespace attest::foreign {
 namespace {
 
@@ -102,13 +104,11 @@ Status read_texts(const attest_description& c, Described& into) {
 }
 
 Status read_dtypes(std::uint64_t bits, Capabilities& into) {
-  constexpr std::array kNumbers{ATTEST_F32, ATTEST_F64,  ATTEST_BF16,
-                                ATTEST_F16, ATTEST_E4M3, ATTEST_E5M2};
-  static_assert(kNumbers.size() == kDtypes.size());
   std::uint64_t known = 0;
-  for (std::size_t i = 0; i < kDtypes.size(); ++i) {
-    known |= ATTEST_BIT(kNumbers[i]);
-    if ((bits & ATTEST_BIT(kNumbers[i])) != 0) into.dtypes.push_back(kDtypes[i]);
+  for (const Dtype dtype : kDtypes) {
+    const std::uint64_t bit = ATTEST_BIT(dtype_number(dtype));
+    known |= bit;
+    if ((bits & bit) != 0) into.dtypes.push_back(dtype);
   }
   if ((bits & ~known) != 0)
     return wrong("description.dtypes", "has unknown bits " + hexadecimal(bits & ~known));

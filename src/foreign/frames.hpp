@@ -16,6 +16,10 @@ namespace attest::foreign {
 inline constexpr std::string_view kFrameLetters = "ATP1";
 inline constexpr std::size_t kFrameHeaderBytes = 16;
 inline constexpr std::size_t kDataAlignment = 64;
+/// Where the next tensor begins behind so many bytes of data.
+constexpr std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+}
 
 struct Frame {
   std::string line;  ///< without its line break

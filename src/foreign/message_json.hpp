@@ -13,6 +13,7 @@
 #include "attest/status.hpp"
 #include "foreign/abi_words.hpp"
 #include "foreign/frames.hpp"
+#include "foreign/json_depth.hpp"
 
 namespace attest::foreign {
 
@@ -23,22 +24,6 @@ inline Json number_json(double value) {
   if (std::isfinite(value)) return value;
   if (std::isnan(value)) return "nan";
   return value > 0 ? "inf" : "-inf";
-}
-
-/// Whether brackets nest deeper than any message does: what nlohmann keeps of such a text is large.
-inline bool nests_too_deeply(std::string_view text) {
-  constexpr int kDeepest = 8;
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"') in_string = !in_string;
-    if (in_string && text[i] == '\\') ++i;
-    if (in_string) continue;
-    if (text[i] == '[' || text[i] == '{') ++depth;
-    if (text[i] == ']' || text[i] == '}') --depth;
-    if (depth > kDeepest) return true;
-  }
-  return false;
 }
 
 /// The object that a line holds.

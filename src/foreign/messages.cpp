@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "foreign/description.hpp"
 #include "foreign/message_json.hpp"
@@ -72,6 +73,20 @@ Status read_tensors(Members& members, std::uint64_t data_bytes,
   return members.status();
 }
 
+/// Bytes of the data that tensors lie in: those of the frame, or of shared memory where the message
+/// names some.
+std::uint64_t data_of(Members& members, DataBytes data, std::uint64_t& shared_bytes) {
+  const std::int64_t named = members.integer("shared");
+  if (named == 0) return data.in_frame;
+  shared_bytes = static_cast<std::uint64_t>(named);
+  if (named < 0 || shared_bytes > data.shared)
+    members.refuse("shared", "names " + std::to_string(named) + " bytes of shared memory, where " +
+                                 std::to_string(data.shared) + " may be used");
+  else if (data.in_frame > 0)
+    members.refuse("shared", "names shared memory beside data in the frame");
+  return shared_bytes;
+}
+
 /// The bytes of a request's tensor are those that its form spans.
 Status check_form(const ReceivedTensor& tensor) {
   const auto wrong = [&](const std::string& why) {
@@ -118,15 +133,20 @@ std::string request_line(const OutgoingRequest& request, std::span<const WireTen
   if (request.message == "hello") {
     json["protocol"] = kProtocolVersion;
     json["attest"] = ATTEST_VERSION;
+    if (!request.shared_memory.empty()) json["shared_memory"] = request.shared_memory;
   }
   if (request.threads) json["count"] = *request.threads;
-  if (!request.line.empty()) json["problem"] = {{"text", request.line}};
+  if (!request.line.empty())
+    json["problem"] = {{"text", request.line},
+                       {"seq_q", request.lengths.seq_q},
+                       {"seq_kv", request.lengths.seq_kv}};
   if (request.problem != nullptr) json["problem"] = problem_json(*request.problem);
   if (request.tiling != nullptr) json["tiling"] = tiling_json(*request.tiling);
   if (request.keys) {
     json["key_begin"] = request.keys->begin;
     json["key_end"] = request.keys->end;
   }
+  if (request.shared_bytes > 0) json["shared"] = request.shared_bytes;
   if (!tensors.empty()) json["tensors"] = Json::array();
   for (std::size_t i = 0; i < tensors.size(); ++i)
     json["tensors"].push_back(tensor_json(tensors[i], placement.offsets[i], placement.bytes[i]));
@@ -146,10 +166,13 @@ Result<ReceivedRequest> parse_request(std::string_view line, std::uint64_t data_
   if (const Json* const problem = members.object("problem")) {
     Members of_problem(*problem, "problem");
     request.problem_text = of_problem.text("text");
+    request.lengths = {of_problem.integer("seq_q"), of_problem.integer("seq_kv")};
     if (!of_problem.status().ok()) return of_problem.status();
   }
-  if (Status status = read_tensors(members, data_bytes, request.tensors); !status.ok())
-    return status;
+  request.shared_memory = members.text("shared_memory");
+  constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t data = data_of(members, {data_bytes, kAny}, request.shared_bytes);
+  if (Status status = read_tensors(members, data, request.tensors); !status.ok()) return status;
   for (const ReceivedTensor& tensor : request.tensors)
     if (Status status = check_form(tensor); !status.ok()) return status;
   return request;
@@ -162,6 +185,8 @@ std::string reply_line(const Reply& reply) {
   if (!reply.reason.empty()) json["reason"] = reply.reason;
   if (reply.row[0] >= 0) json["row"] = reply.row;
   if (reply.protocol != 0) json["protocol"] = reply.protocol;
+  if (reply.takes_shared_memory) json["shared_memory"] = true;
+  if (reply.shared_bytes > 0) json["shared"] = reply.shared_bytes;
   if (!reply.description.empty()) json["description"] = Json::parse(reply.description);
   if (!reply.accuracy.empty()) json["accuracy"] = Json::parse(reply.accuracy);
   if (!reply.tensors.empty()) json["tensors"] = Json::array();
@@ -171,7 +196,7 @@ std::string reply_line(const Reply& reply) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<Reply> parse_reply(std::string_view line, std::int64_t id, std::uint64_t data_bytes) {
+Result<Reply> parse_reply(std::string_view line, std::int64_t id, DataBytes data) {
   const Result<Json> json = parse_line(line);
   if (!json.ok()) return json.status();
   Reply reply;
@@ -186,7 +211,9 @@ Result<Reply> parse_reply(std::string_view line, std::int64_t id, std::uint64_t 
     reply.description = description->dump(-1, ' ', false, Json::error_handler_t::replace);
   if (const Json* const accuracy = members.object("accuracy"))
     reply.accuracy = accuracy->dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (Status status = read_tensors(members, data_bytes, reply.tensors); !status.ok()) return status;
+  reply.takes_shared_memory = members.flag("shared_memory");
+  const std::uint64_t bytes = data_of(members, data, reply.shared_bytes);
+  if (Status status = read_tensors(members, bytes, reply.tensors); !status.ok()) return status;
   if (reply.id != id)
     return invalid_argument("it answers request " + std::to_string(reply.id) + ", but was asked " +
                             std::to_string(id));

@@ -54,7 +54,8 @@ TEST(Messages, ARequestIsReadAsItWasWritten) {
   OutgoingRequest request;
   request.message = "partial";
   request.id = 3;
-  request.line = "1x1:1x1:1 f32";
+  request.line = "1x1:1x{1}:1 f32";
+  request.lengths = {1, 7};
   request.keys = KeySpan{2, 5};
   const Result<ReceivedRequest> read =
       parse_request(request_line(request, wire, placement), placement.end);
@@ -62,6 +63,7 @@ TEST(Messages, ARequestIsReadAsItWasWritten) {
   EXPECT_EQ(read.value().message, "partial");
   EXPECT_EQ(read.value().id, 3);
   EXPECT_EQ(read.value().problem_text, request.line);
+  EXPECT_EQ(read.value().lengths, request.lengths);
   EXPECT_EQ(read.value().keys.end, 5);
   ASSERT_EQ(read.value().tensors.size(), 2U);
   EXPECT_EQ(read.value().tensors[1].name, "out");
@@ -110,18 +112,39 @@ TEST(Messages, TensorsThatDoNotFitTheirDataAreRefused) {
   EXPECT_THAT(refusal("7"), HasSubstr("no JSON object"));
 }
 
+TEST(Messages, ALengthThatIsNoNumberIsRefused) {
+  EXPECT_THAT(parse_request(R"({"message":"forward","problem":{"text":"","seq_kv":"7"}})", 0)
+                  .status()
+                  .message(),
+              HasSubstr("problem: 'seq_kv' is no whole number"));
+}
+
+TEST(Messages, SharedMemoryBoundsTensorsInPlaceOfTheFrame) {
+  const auto refusal = [](const std::string& more, DataBytes data) {
+    return parse_reply(R"({"id":4,"status":"ok",)" + more + "}", 4, data).status().message();
+  };
+  const std::string tensor = R"("tensors":[{"name":"out","offset":64,"bytes":16}])";
+  EXPECT_EQ(refusal("\"shared\":80," + tensor, {0, 80}), "");
+  EXPECT_THAT(refusal("\"shared\":79," + tensor, {0, 80}), HasSubstr("in data of 79"));
+  EXPECT_THAT(refusal("\"shared\":81," + tensor, {0, 80}),
+              HasSubstr("names 81 bytes of shared memory, where 80 may be used"));
+  EXPECT_THAT(refusal("\"shared\":-1," + tensor, {0, 80}), HasSubstr("names -1 bytes"));
+  EXPECT_THAT(refusal("\"shared\":80," + tensor, {80, 80}), HasSubstr("beside data in the frame"));
+  EXPECT_THAT(refusal(tensor, {0, 80}), HasSubstr("in data of 0"));
+}
+
 TEST(Messages, TextThatNestsWithoutEndIsRefused) {
   const std::string deep(100000, '[');
   EXPECT_THAT(parse_request("{\"a\":" + deep, 0).status().message(), HasSubstr("no JSON object"));
 }
 
 TEST(Messages, AReplyHasTheIdAndAKnownStatus) {
-  EXPECT_TRUE(parse_reply(R"({"id":4,"status":"ok"})", 4, 0).ok());
-  EXPECT_THAT(parse_reply(R"({"id":4,"status":"ok"})", 5, 0).status().message(),
+  EXPECT_TRUE(parse_reply(R"({"id":4,"status":"ok"})", 4, {}).ok());
+  EXPECT_THAT(parse_reply(R"({"id":4,"status":"ok"})", 5, {}).status().message(),
               HasSubstr("answers request 4, but was asked 5"));
-  EXPECT_THAT(parse_reply(R"({"id":4,"status":"fine"})", 4, 0).status().message(),
+  EXPECT_THAT(parse_reply(R"({"id":4,"status":"fine"})", 4, {}).status().message(),
               HasSubstr("unknown status 'fine'"));
-  EXPECT_THAT(parse_reply(R"({"id":4})", 4, 0).status().message(), HasSubstr("unknown status ''"));
+  EXPECT_THAT(parse_reply(R"({"id":4})", 4, {}).status().message(), HasSubstr("unknown status ''"));
 }
 
 TEST(Messages, AStatusComesBackAsItWasSent) {
@@ -129,7 +152,7 @@ TEST(Messages, AStatusComesBackAsItWasSent) {
                                 StatusCode::broken_contract}) {
     Reply reply = reply_of(Status{code, "because"});
     reply.id = 2;
-    const Status back = status_of(parse_reply(reply_line(reply), 2, 0).value());
+    const Status back = status_of(parse_reply(reply_line(reply), 2, {}).value());
     EXPECT_EQ(back.code(), code);
     EXPECT_EQ(back.message(), code == StatusCode::ok ? "" : "because");
   }

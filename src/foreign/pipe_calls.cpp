@@ -1,13 +1,13 @@
 #include "foreign/pipe_calls.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "attest/problem_text.hpp"
 #include "attest/threads.hpp"
 #include "foreign/description.hpp"
 #include "foreign/fault_report.hpp"
 #include "foreign/marshal.hpp"
+#include "foreign/message_data.hpp"
 
 namespace attest::foreign {
 namespace {
@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t kMostData = std::uint64_t{2} << 30;
 /// Of the line of a request: what a program must be ready to read. A worker takes any.
 constexpr std::size_t kMostLine = std::size_t{16} << 20;
+/// Data of fewer bytes fit into a pipe at once: nothing is won by shared memory.
+constexpr std::uint64_t kSharedFrom = std::uint64_t{1} << 16;
 constexpr std::uint64_t kMostReplyLine = std::uint64_t{1} << 20;
 /// After so many calls without an answer, none of them answered in between, no more are made: a
 /// kernel that always hangs must not make a run endless.
@@ -36,12 +38,6 @@ std::string marked(std::string_view words, std::string_view mark) {
   if (at == std::string_view::npos) return {};
   const std::string_view rest = words.substr(at + mark.size());
   return std::string(rest.substr(0, rest.find('\n')));
-}
-
-const ReceivedTensor* find(const Reply& reply, std::string_view name) {
-  for (const ReceivedTensor& tensor : reply.tensors)
-    if (tensor.name == name) return &tensor;
-  return nullptr;
 }
 
 }  // namespace
@@ -68,9 +64,13 @@ Result<std::unique_ptr<PipeCalls>> PipeCalls::open(Peer peer, CallLimits limits)
 Result<PipeCalls::Process> PipeCalls::start() const {
   Result<std::unique_ptr<ChildProcess>> child = ChildProcess::start(peer_.words);
   if (!child.ok()) return child.status();
-  Process process{std::move(child).value()};
+  Process process;
+  process.child = std::move(child).value();
   OutgoingRequest hello;
   hello.message = "hello";
+  // Without it all data go through the pipe.
+  Result<SharedFile> shared = SharedFile::make();
+  if (shared.ok()) hello.shared_memory = shared.value().path();
   Reply reply;
   Status status = call_and_copy(process, hello, {}, reply);
   if (status.ok() && reply.protocol != kProtocolVersion)
@@ -79,6 +79,10 @@ Result<PipeCalls::Process> PipeCalls::start() const {
                                              " of the pipe protocol; this is version " +
                                              std::to_string(kProtocolVersion)};
   if (!status.ok()) return Status{status.code(), "when it was started: " + status.message()};
+  if (shared.ok() && reply.takes_shared_memory) {
+    shared.value().remove_name();
+    process.shared = std::move(shared).value();
+  }
   return process;
 }
 
@@ -125,7 +129,8 @@ Status PipeCalls::exchange(Process& process, const OutgoingRequest& request,
   };
   Ending ending;
   if (!process.child->exchange(frame, limits, limits_.time, answer, ending)) return lost(ending);
-  Result<Reply> parsed = parse_reply(answer.line, request.id, answer.data.size());
+  Result<Reply> parsed =
+      parse_reply(answer.line, request.id, {answer.data.size(), request.shared_bytes});
   if (!parsed.ok()) return lost({Ending::Kind::garbled, 0, parsed.status().message(), {}});
   reply = std::move(parsed).value();
   return status_of(reply);
@@ -150,8 +155,12 @@ Status PipeCalls::call_near(Process& process, const OutgoingRequest& asked,
   std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(results),
                [](const WireTensor& tensor) { return tensor.writable; });
   const Placement expected = place(results, kMostData).value();
-  OutgoingFrame frame{request_line(request, tensors, sent.value()),
-                      data_parts(tensors, sent.value())};
+  OutgoingFrame frame{{}, data_parts(tensors, sent.value())};
+  if (process.shared.open() && sent.value().end >= kSharedFrom && put(process.shared, frame.data)) {
+    request.shared_bytes = sent.value().end;
+    frame.data.clear();
+  }
+  frame.line = request_line(request, tensors, sent.value());
   if (!peer_.is_worker && frame.line.size() >= kMostLine)
     return {StatusCode::unsupported, "the text of the problem is too long for a pipe"};
   // A program may place results as it likes, each at a multiple of 64.
@@ -159,23 +168,10 @@ Status PipeCalls::call_near(Process& process, const OutgoingRequest& asked,
   Frame answer;
   if (Status status = exchange(process, request, frame, limits, answer, reply); !status.ok())
     return status;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const ReceivedTensor* const came = find(reply, results[i].name);
-    if (came != nullptr && came->bytes == expected.bytes[i]) continue;
-    process.child.reset();
-    return {StatusCode::kernel_ended,
-            "broke the pipe protocol: tensor " + std::string(results[i].name) +
-                (came == nullptr ? " did not come back"
-                                 : " came back with " + std::to_string(came->bytes) +
-                                       " bytes instead of " + std::to_string(expected.bytes[i]))};
-  }
-  for (const WireTensor& result : results) {
-    const ReceivedTensor& came = *find(reply, result.name);
-    if (came.bytes > 0)
-      std::memcpy(result.data, answer.data.data() + came.offset,
-                  static_cast<std::size_t>(came.bytes));
-  }
-  return {};
+  const std::string why = take_results(results, reply, answer, process.shared);
+  if (why.empty()) return {};
+  process.child.reset();
+  return {StatusCode::kernel_ended, "broke the pipe protocol: " + why};
 }
 
 Status PipeCalls::tell_threads(Process& process) const {
@@ -202,13 +198,8 @@ Status PipeCalls::call(OutgoingRequest request, const Problem* problem, const Ti
   std::unique_ptr<CTiling> c_tiling;
   if (peer_.is_worker) {
     line = canonical_text({*problem, tiling == nullptr ? Tiling{} : *tiling, {}, {}});
-    // A text has no word for tensors that are longer than every batch member.
-    ProblemText read;
-    TextError error;
-    if (!parse_problem_text(line, read, error) || read.problem.seq_q != problem->seq_q ||
-        read.problem.seq_kv != problem->seq_kv)
-      return {StatusCode::unsupported, "no problem text says this problem to a worker"};
     request.line = line;
+    request.lengths = {problem->seq_q, problem->seq_kv};
   } else {
     c_problem = std::make_unique<CProblem>(*problem);
     request.problem = c_problem->get();

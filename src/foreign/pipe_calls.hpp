@@ -14,6 +14,7 @@
 #include "foreign/child_process.hpp"
 #include "foreign/description_json.hpp"
 #include "foreign/messages.hpp"
+#include "foreign/shared_file.hpp"
 
 namespace attest::foreign {
 
@@ -53,7 +54,8 @@ class PipeCalls final : public ForeignCalls {
  private:
   struct Process {
     std::unique_ptr<ChildProcess> child;
-    int threads = 0;  ///< last told; 0: none
+    int threads = 0;    ///< last told; 0: none
+    SharedFile shared;  ///< open where the program takes it
   };
 
   PipeCalls(Peer peer, CallLimits limits) : peer_(std::move(peer)), limits_(limits) {}

@@ -11,6 +11,10 @@
 
 namespace attest::foreign {
 
+/// Descriptors that foreign code in the same process shall not close begin here, above the numbers
+/// that programs use by habit.
+inline constexpr int kFirstOwn = 100;
+
 /// A file descriptor that is closed once.
 class Descriptor {
  public:

@@ -1,5 +1,5 @@
 /* A plug-in that is right for every problem but those of 5 keys: there each symbol does what no
- * kernel may do. `attest_kernel` itself is right for all. */
+ * kernel may do. `attest_kernel` itself is right for all, and so is `kernel_with_left_padding`. */
 #include <fenv.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -144,3 +144,38 @@ MISDEED(changes_an_input)
 MISDEED(changes_the_rounding)
 MISDEED(flushes_to_zero)
 MISDEED(returns_nonsense)
+
+/* Rows are found by attest_key_row, wherever they lie. */
+static const attest_description* describe_left_padding(void) {
+  static attest_description more;
+  more = description;
+  more.features |= ATTEST_HAS_LEFT_PADDING;
+  return &more;
+}
+
+ATTEST_EXPORT const attest_kernel_table* kernel_with_left_padding(void);
+const attest_kernel_table* kernel_with_left_padding(void) {
+  static attest_kernel_table table;
+  table = *attest_kernel();
+  table.describe = describe_left_padding;
+  return &table;
+}
+
+/* Reads the keys of the first row on, as if they had no padding. */
+static int forward_from_the_first_row(const attest_problem* p, const attest_tiling* tiling,
+                                      const attest_forward_tensors* t, attest_message* message) {
+  attest_problem unpadded = *p;
+  int64_t* const from_the_first = calloc((size_t)p->batch + 1, sizeof *from_the_first);
+  unpadded.key_row_begin = from_the_first;
+  const int code = forward(&unpadded, tiling, t, message);
+  free(from_the_first);
+  return code;
+}
+
+ATTEST_EXPORT const attest_kernel_table* kernel_that_ignores_left_padding(void);
+const attest_kernel_table* kernel_that_ignores_left_padding(void) {
+  static attest_kernel_table table;
+  table = *kernel_with_left_padding();
+  table.forward = forward_from_the_first_row;
+  return &table;
+}

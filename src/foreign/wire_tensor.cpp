@@ -15,10 +15,6 @@ constexpr std::uint64_t kFar = std::uint64_t{1} << 60;
 /// Each may take a page of its own in a worker, and the system allows some 65000 pieces of memory.
 constexpr Index kMostFarElements = 4096;
 
-std::uint64_t rounded_up(std::uint64_t bytes) {
-  return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
-}
-
 class TensorList {
  public:
   void add(std::string_view name, const attest_tensor* tensor, bool writable) {
@@ -154,7 +150,7 @@ Result<Placement> place(std::span<const WireTensor> tensors, std::uint64_t most)
   Placement placement;
   for (const WireTensor& tensor : tensors) {
     const auto bytes = tensor.span_bytes();
-    const std::uint64_t begin = rounded_up(placement.end);
+    const std::uint64_t begin = aligned(placement.end);
     if (!bytes || *bytes > most || begin > most - *bytes)
       return Status{StatusCode::unsupported, "tensors that reach over more than " +
                                                  std::to_string(most >> 20) +

@@ -13,6 +13,7 @@
 #include "attest/threads.hpp"
 #include "foreign/marshal.hpp"
 #include "foreign/plugin.hpp"
+#include "foreign/shadow_memory.hpp"
 #include "foreign/worker_call.hpp"
 
 namespace attest::foreign {
@@ -79,11 +80,7 @@ class Worker {
   Reply answer(const ReceivedRequest& request, const Frame& frame, std::vector<std::byte>& data) {
     if (request.message == "bye") return {};
     if (Status status = load(); !status.ok()) return reply_of(status);
-    if (request.message == "hello") {
-      Reply reply;
-      reply.protocol = kProtocolVersion;
-      return reply;
-    }
+    if (request.message == "hello") return hello(request);
     if (request.message == "describe") return describe();
     if (request.message == "set_threads") {
       set_thread_count(static_cast<int>(std::clamp<std::int64_t>(request.threads, 1, 4096)));
@@ -102,6 +99,16 @@ class Worker {
     return {};
   }
 
+  Reply hello(const ReceivedRequest& request) {
+    Reply reply;
+    reply.protocol = kProtocolVersion;
+    if (request.shared_memory.empty()) return reply;
+    Result<SharedFile> offered = SharedFile::open_other(request.shared_memory);
+    reply.takes_shared_memory = offered.ok();
+    if (offered.ok()) shared_ = std::move(offered).value();
+    return reply;
+  }
+
   Reply describe() const {
     Reply reply;
     const attest_kernel_table& table = plugin_->table;
@@ -112,15 +119,17 @@ class Worker {
   }
 
   Reply compute(const ReceivedRequest& request, const Frame& frame, std::vector<std::byte>& data) {
-    if (request.problem_text != problem_text_) {
+    if (request.problem_text != problem_text_ || request.lengths != lengths_) {
       TextError error;
       problem_text_.clear();
-      if (!parse_problem_text(request.problem_text, problem_, error))
+      if (!parse_problem_text(request.problem_text, request.lengths, problem_, error))
         return reply_of(Status{StatusCode::kernel_failed,
                                "a worker cannot read the problem: " + error.message});
       problem_text_ = request.problem_text;
+      lengths_ = request.lengths;
     }
-    const Result<WorkerCall> call = WorkerCall::make(request, frame);
+    const RequestData sent(request, frame, shared_);
+    const Result<WorkerCall> call = WorkerCall::make(request, sent);
     if (!call.ok()) return reply_of(Status{StatusCode::kernel_failed, call.status().message()});
     const double seconds = std::min(limits_.time.count(), 1e6);
     ::alarm(static_cast<unsigned>(std::ceil(seconds)) + kMoreSeconds);
@@ -131,7 +140,12 @@ class Worker {
     Reply reply = reply_of(status);
     if (!status.ok()) return reply;
     if (request.message == "accuracy") reply.accuracy = accuracy_text(stated);
-    data = call.value().results(reply.tensors);
+    if (sent.shared() == nullptr)
+      data = call.value().results(reply.tensors);
+    else if (call.value().share_results(*sent.shared(), reply.tensors))
+      reply.shared_bytes = request.shared_bytes;
+    else
+      return reply_of(Status{StatusCode::kernel_failed, "no room for results in shared memory"});
     return reply;
   }
 
@@ -215,20 +229,11 @@ class Worker {
   const WorkerStreams& streams_;
   std::optional<LoadedPlugin> plugin_;
   std::unique_ptr<PluginCalls> calls_;
+  SharedFile shared_;
   std::string problem_text_;  ///< of problem_
+  TensorLengths lengths_;     ///< the same
   ProblemText problem_;
 };
-
-/// Sanitizers' shadow memory is counted as data and is many times larger than any limit.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHasShadowMemory = true;
-#elif defined(__has_feature)
-constexpr bool kHasShadowMemory = __has_feature(address_sanitizer) ||
-                                  __has_feature(thread_sanitizer) ||
-                                  __has_feature(memory_sanitizer);
-#else
-constexpr bool kHasShadowMemory = false;
-#endif
 
 /// Data beyond the limit is refused from now on.
 std::size_t limit_memory(Index mebibytes) {

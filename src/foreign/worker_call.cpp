@@ -8,10 +8,6 @@
 namespace attest::foreign {
 namespace {
 
-std::uint64_t aligned(std::uint64_t bytes) {
-  return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
-}
-
 std::size_t element_bytes(const ReceivedTensor& form) {
   const auto dtype = number_of(kDtypeWords, form.dtype);
   return dtype ? bytes_of_dtype(static_cast<std::int32_t>(*dtype)) : 0;
@@ -19,30 +15,40 @@ std::size_t element_bytes(const ReceivedTensor& form) {
 
 }  // namespace
 
-Result<WorkerCall> WorkerCall::make(const ReceivedRequest& request, const Frame& frame) {
+bool RequestData::read(std::uint64_t offset, std::span<std::byte> to) const {
+  if (shared_ != nullptr) return shared_->read(offset, to);
+  if (!to.empty()) std::memcpy(to.data(), frame_.data.data() + offset, to.size());
+  return true;
+}
+
+Result<WorkerCall> WorkerCall::make(const ReceivedRequest& request, const RequestData& data) {
   WorkerCall call;
   call.forms_ = request.tensors;
   for (const ReceivedTensor& form : call.forms_) {
-    Result<GuardedBlock> block = filled(form, frame.data.data() + form.offset);
+    Result<GuardedBlock> block = filled(form, data);
     if (!block.ok()) return block.status();
     call.tensors_.push_back({form.name, !form.writable, std::move(block).value()});
   }
   return call;
 }
 
-Result<GuardedBlock> WorkerCall::filled(const ReceivedTensor& form, const std::byte* from) {
+Result<GuardedBlock> WorkerCall::filled(const ReceivedTensor& form, const RequestData& data) {
   const auto bytes = static_cast<std::size_t>(form.bytes);
+  const Status missing{StatusCode::io_error, "shared memory is shorter than the request says"};
   if (!form.far_strides) {
     Result<GuardedBlock> block = GuardedBlock::make(bytes);
-    if (block.ok() && bytes > 0) std::memcpy(block.value().bytes().data(), from, bytes);
+    if (block.ok() && !data.read(form.offset, block.value().bytes())) return missing;
     return block;
   }
+  std::vector<std::byte> near(bytes);
+  if (!data.read(form.offset, near)) return missing;
   const std::size_t element = element_bytes(form);
   Result<GuardedBlock> block = GuardedBlock::make_far(form.extents, *form.far_strides, element);
   if (!block.ok()) return block;
   std::byte* const to = block.value().bytes().data();
-  for_each_element(form.extents, *form.far_strides, form.strides, element,
-                   [&](Index far, Index near) { std::memcpy(to + far, from + near, element); });
+  for_each_element(
+      form.extents, *form.far_strides, form.strides, element,
+      [&](Index to_far, Index from) { std::memcpy(to + to_far, near.data() + from, element); });
   return block;
 }
 
@@ -83,6 +89,20 @@ std::vector<std::byte> WorkerCall::results(std::vector<ReceivedTensor>& tensors)
     tensors.push_back(std::move(tensor));
   }
   return data;
+}
+
+bool WorkerCall::share_results(const SharedFile& shared,
+                               std::vector<ReceivedTensor>& tensors) const {
+  for (std::size_t i = 0; i < forms_.size(); ++i) {
+    const ReceivedTensor& form = forms_[i];
+    if (!form.writable) continue;
+    std::vector<std::byte> near(form.far_strides ? static_cast<std::size_t>(form.bytes) : 0);
+    if (form.far_strides) gather(form, tensors_[i].block, near.data());
+    const auto bytes = form.far_strides ? std::span(near) : tensors_[i].block.bytes();
+    if (!shared.write(form.offset, bytes)) return false;
+    tensors.push_back(form);
+  }
+  return true;
 }
 
 WorkerCall::Guard::Guard(const WorkerCall& call, const WorkerStreams& streams)

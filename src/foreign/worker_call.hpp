@@ -11,14 +11,32 @@
 #include "foreign/fault_report.hpp"
 #include "foreign/frames.hpp"
 #include "foreign/messages.hpp"
+#include "foreign/shared_file.hpp"
 #include "foreign/worker_streams.hpp"
 
 namespace attest::foreign {
 
+/// The data of a request: in its frame, or in shared memory.
+class RequestData {
+ public:
+  RequestData(const ReceivedRequest& request, const Frame& frame, const SharedFile& shared)
+      : frame_(frame), shared_(request.shared_bytes > 0 ? &shared : nullptr) {}
+
+  /// Null where they are in the frame.
+  const SharedFile* shared() const { return shared_; }
+  /// False: there are not so many bytes.
+  bool read(std::uint64_t offset, std::span<std::byte> to) const;
+
+ private:
+  const Frame& frame_;
+  const SharedFile* shared_;
+};
+
 class WorkerCall {
  public:
-  /// Copies the tensors of a request. Errors: io_error where there is no memory.
-  static Result<WorkerCall> make(const ReceivedRequest& request, const Frame& frame);
+  /// Copies the tensors of a request. Errors: io_error where there is no memory, or where shared
+  /// memory is shorter than the request says.
+  static Result<WorkerCall> make(const ReceivedRequest& request, const RequestData& data);
 
   /// Null where there is no tensor of this name. A tensor that shares the memory of another one,
   /// as v does where it is a view of k, is given its name.
@@ -37,6 +55,8 @@ class WorkerCall {
 
   /// The results behind one another, and where each lies.
   std::vector<std::byte> results(std::vector<ReceivedTensor>& tensors) const;
+  /// Writes them to where they came from. False: there is no room.
+  bool share_results(const SharedFile& shared, std::vector<ReceivedTensor>& tensors) const;
 
  private:
   class Guard {
@@ -56,7 +76,7 @@ class WorkerCall {
   };
 
   /// Memory for a tensor, with its elements in place.
-  static Result<GuardedBlock> filled(const ReceivedTensor& form, const std::byte* from);
+  static Result<GuardedBlock> filled(const ReceivedTensor& form, const RequestData& data);
   /// The elements of a result as they came.
   static void gather(const ReceivedTensor& form, const GuardedBlock& block, std::byte* to);
 

@@ -11,9 +11,6 @@
 namespace attest::foreign {
 namespace {
 
-/// Above the numbers that programs use by habit.
-constexpr int kFirstOwn = 100;
-
 Status cannot(const char* what) {
   return {StatusCode::io_error, std::string("cannot ") + what + ": " + std::strerror(errno)};
 }

@@ -1,6 +1,8 @@
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "attest/longer_tensors.hpp"
 #include "problem_checks.hpp"
 #include "problem_text_parts.hpp"
 
@@ -84,6 +86,37 @@ bool parse_values_last(TextCursor& cursor, ProblemText& result, const Places& pl
   return parse_value(cursor, kKeys[index], result);
 }
 
+/// What is shorter than a batch member is left to check_together.
+bool lengthen(TextCursor& cursor, Index length, const std::vector<Index>& of_members,
+              Index& longest, std::string_view of) {
+  if (of_members.empty() && length != longest)
+    return cursor.fail_at(0, "the tensors have " + std::to_string(length) + " " + std::string(of) +
+                                 ", every batch member " + std::to_string(longest));
+  longest = length;
+  return true;
+}
+
+bool lengthen(TextCursor& cursor, const std::optional<TensorLengths>& tensors, Problem& problem) {
+  if (!tensors) return true;
+  return lengthen(cursor, tensors->seq_q, problem.query_lengths, problem.seq_q, "queries") &&
+         lengthen(cursor, tensors->seq_kv, problem.key_lengths, problem.seq_kv, "keys");
+}
+
+bool parse(std::string_view text, const std::optional<TensorLengths>& tensors, ProblemText& result,
+           TextError& error) {
+  result = ProblemText{};
+  TextCursor cursor(text);
+  Places places;
+  // Sizes are checked before any key relies on them.
+  if (parse_shape(cursor, result.problem, places.types) &&
+      lengthen(cursor, tensors, result.problem) && check_together(cursor, result.problem, places) &&
+      parse_keys(cursor, result, places) && check_together(cursor, result.problem, places) &&
+      parse_values_last(cursor, result, places) && check_tree(cursor, result, places.of("merge")))
+    return true;
+  error = cursor.error();
+  return false;
+}
+
 }  // namespace
 
 std::string with_caret(std::string_view text, const TextError& error) {
@@ -91,17 +124,12 @@ std::string with_caret(std::string_view text, const TextError& error) {
 }
 
 bool parse_problem_text(std::string_view text, ProblemText& result, TextError& error) {
-  result = ProblemText{};
-  TextCursor cursor(text);
-  Places places;
-  // Sizes are checked before any key relies on them.
-  if (parse_shape(cursor, result.problem, places.types) &&
-      check_together(cursor, result.problem, places) && parse_keys(cursor, result, places) &&
-      check_together(cursor, result.problem, places) && parse_values_last(cursor, result, places) &&
-      check_tree(cursor, result, places.of("merge")))
-    return true;
-  error = cursor.error();
-  return false;
+  return parse(text, std::nullopt, result, error);
+}
+
+bool parse_problem_text(std::string_view text, TensorLengths tensors, ProblemText& result,
+                        TextError& error) {
+  return parse(text, tensors, result, error);
 }
 
 }  // namespace attest
