@@ -136,7 +136,7 @@ class PluginKernel : public Kernel {
 };
 
 Status cannot_open(const std::string& name, const std::string& why) {
-  return {StatusCode::io_error, "cannot use " + name + " as a kernel: " + why};
+  return cannot_use(name, {StatusCode::io_error, why});
 }
 
 Result<Library> open_library(const std::string& given) {
@@ -172,6 +172,10 @@ Result<Described> description_of(const attest_kernel_table& table) {
 }
 
 }  // namespace
+
+Status cannot_use(std::string_view name, const Status& why) {
+  return {why.code(), "cannot use " + std::string(name) + " as a kernel: " + why.message()};
+}
 
 bool names_plugin(std::string_view name) {
   const std::string_view before_colon = name.substr(0, name.find(':'));

@@ -14,6 +14,9 @@ namespace attest::foreign {
 /// its first ':'.
 bool names_plugin(std::string_view name);
 
+/// `why` with the name of the kernel that cannot be used in front.
+Status cannot_use(std::string_view name, const Status& why);
+
 /// A kernel of this name that calls these functions.
 std::unique_ptr<Kernel> make_foreign_kernel(std::string name, std::unique_ptr<ForeignCalls> calls,
                                             Described described);
