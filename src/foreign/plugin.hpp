@@ -21,7 +21,7 @@ Status cannot_use(std::string_view name, const Status& why);
 std::unique_ptr<Kernel> make_foreign_kernel(std::string name, std::unique_ptr<ForeignCalls> calls,
                                             Described described);
 
-/// PATH or PATH:SYMBOL as open_plugin takes it, with its errors.
+/// PATH or PATH:SYMBOL as open_plugin takes it, with its errors, which do not name the kernel.
 Result<LoadedPlugin> load_plugin(const std::string& path_and_symbol);
 
 /// PATH or PATH:SYMBOL; without a symbol `attest_kernel`. A path without '/' is a file of this
