@@ -180,13 +180,14 @@ class Verification {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     reports::CheckReport check;
     check.kernel = job_.kernel_name();
-    check.seconds = seconds.count();
+    check.seconds = seconds_ = seconds.count();
     check.out_directory = cases_.parent_path().string();
     lines_.end_check(check);
     return end;
   }
 
   const std::string& text() const { return text_; }
+  double seconds() const { return seconds_; }
 
  private:
   Status add(const VerifiedTensor& one) {
@@ -225,6 +226,7 @@ class Verification {
   std::filesystem::path cases_;  ///< folder to save in; empty: nothing is saved
   bool prints_ = true;
   std::string text_;
+  double seconds_ = 0;
 };
 
 reports::RunHeader header_of(const VerifyJob& job, const VerifyOptions& options) {
@@ -274,7 +276,7 @@ int verify_command(const VerifyOptions& options) {
     verification.say(fmt::format("note     {}\n", note));
   const Result<Ending> end = verification.run();
   if (!end.ok()) return usage(end.status().message());
-  EndedRun ended{history_of(lines.value().finish({})), folder.value(), verification.text()};
+  EndedRun ended{history_of(lines.value().finish({false, verification.seconds(), {}, {}})), folder.value(), verification.text()};
   if (!lines.value().status().ok()) return usage(lines.value().status().message());
   if (folder.value().empty()) return end.value().code;
   if (Status status = write_pages(ended); !status.ok()) return usage(status.message());
