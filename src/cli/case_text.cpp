@@ -64,8 +64,8 @@ std::string replay_command_line(const Kernel& kernel, const properties::Case& of
   const std::string command = shell_word(linked_program().command);
   if (line.size() > kMaxReplayLine && !saved.empty())
     return fmt::format("{} replay {}", command, shell_quoted(saved.string()));
-  return fmt::format("{} replay {} {}", command,
-                     shell_word(kernel.description().name), shell_quoted(line));
+  return fmt::format("{} replay {} {}", command, shell_word(kernel.description().name),
+                     shell_quoted(line));
 }
 
 std::string problem_text(const properties::Case& of) {

@@ -276,7 +276,8 @@ int verify_command(const VerifyOptions& options) {
     verification.say(fmt::format("note     {}\n", note));
   const Result<Ending> end = verification.run();
   if (!end.ok()) return usage(end.status().message());
-  EndedRun ended{history_of(lines.value().finish({false, verification.seconds(), {}, {}})), folder.value(), verification.text()};
+  EndedRun ended{history_of(lines.value().finish({false, verification.seconds(), {}, {}})),
+                 folder.value(), verification.text()};
   if (!lines.value().status().ok()) return usage(lines.value().status().message());
   if (folder.value().empty()) return end.value().code;
   if (Status status = write_pages(ended); !status.ok()) return usage(status.message());
