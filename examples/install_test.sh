@@ -68,6 +68,20 @@ printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(misspelt LANGUAGES
   -DCMAKE_PREFIX_PATH="$prefix" >"$work/misspelt/log" 2>&1 || fail "an unknown law was accepted"
 expect_line "$work/misspelt/log" "no law matches 'bond.out'"
 
+# A project in C alone.
+mkdir "$work/c_alone"
+cp "$project/plugin.c" "$work/c_alone"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(c_alone LANGUAGES C)' \
+  'find_package(attest REQUIRED)' 'enable_testing()' 'add_library(alone MODULE plugin.c)' \
+  'target_link_libraries(alone PRIVATE attest::plugin m)' \
+  'attest_add_kernel_test(NAME alone KERNEL alone LAWS bound.out)' >"$work/c_alone/CMakeLists.txt"
+{
+  cmake -S "$work/c_alone" -B "$work/c_alone/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+  ninja -C "$work/c_alone/build"
+  ctest --test-dir "$work/c_alone/build"
+} >"$work/c_alone/log" 2>&1 || { tail -n 40 "$work/c_alone/log" >&2; fail "a project in C"; }
+expect_line "$work/c_alone/log" ' alone.bound.out \.* +Passed'
+
 tests() {
   ctest --test-dir "$work/build" --output-on-failure -j2 "$@"
 }
