@@ -30,6 +30,9 @@ function(attest_add_kernel_test)
   endif()
   attest_matching_laws(laws "${test_LAWS}" "${test_SKIP}" ${test_NAME})
   attest_kernel_command(command)
+  list(GET command 0 program)
+  # A replay line then is a command wherever the program lies.
+  set(environment "ATTEST_COMMAND=${program}")
   if(test_DTYPES)
     list(JOIN test_DTYPES , dtypes)
     list(APPEND test_ARGUMENTS --dtype ${dtypes})
@@ -41,6 +44,7 @@ function(attest_add_kernel_test)
     string(REGEX REPLACE "[.].*" "" family ${law})
     set_tests_properties(${name} PROPERTIES
       TIMEOUT ${test_TIMEOUT} LABELS "attest;${test_NAME};${family}"
+      ENVIRONMENT "${environment}"
       # Not a pass: ctest counts it apart.
       SKIP_REGULAR_EXPRESSION "UNDECIDED +nothing was checked")
   endforeach()

@@ -66,7 +66,7 @@ set(ARROWS
                                             properties/generate_rapidcheck.hpp"
   "+tests         | ^harness/[^/]*_test[.]cpp$ | mutants/ tensors/"
   "reports        | ^reports/             | std reports/ fmt/ nlohmann/ attest/verdict.hpp \
-                                            attest/problem.hpp attest/status.hpp attest/enclosure.hpp"
+                                            attest/problem.hpp attest/status.hpp attest/enclosure.hpp attest/glob.hpp"
   "fuzz           | ^fuzz/                | std attest/ properties/ tensors/ fuzz/ cli/case_store.hpp \
                                             cli/case_text.hpp cli/inputs.hpp \
                                             cli/world_state.hpp cli/exhaustive_state.hpp \

@@ -19,7 +19,13 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS attest EXPORT attest COMPONENT tool)
 install(DIRECTORY data/real DESTINATION ${ATTEST_SHARE_DIR} COMPONENT tool)
+install(FILES examples/pipe_numpy/attest_pipe.py DESTINATION ${ATTEST_SHARE_DIR}/pipe COMPONENT tool)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+# Worked kernels that the pages name; what makes tests of them here is left out.
+foreach(example plugin_c plugin_cpp pipe_numpy)
+  install(DIRECTORY examples/${example} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT tool
+    PATTERN __pycache__ EXCLUDE)
+endforeach()
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool
   FILES_MATCHING PATTERN "*.md")
 
@@ -64,10 +70,13 @@ function(attest_export export)
     DESTINATION ${ATTEST_CMAKE_DIR} COMPONENT dev)
 endfunction()
 
+# What a shared object needs: kernel_abi.h.
+add_library(attest_plugin INTERFACE)
+
 get_property(rooms GLOBAL PROPERTY ATTEST_ROOMS)
 list(REMOVE_ITEM rooms bench generators)
 list(TRANSFORM rooms PREPEND attest_)
-attest_export(attest ${rooms} attest_main attest_law_target)
+attest_export(attest ${rooms} attest_main attest_law_target attest_plugin)
 # Components that need what not everybody has.
 if(TARGET attest_gtest)
   attest_export(attest-gtest attest_gtest)

@@ -16,6 +16,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME attest)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
+# What docs/your-kernel.md builds with, and what attest_pipe.py needs.
+set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "gcc | c-compiler, cmake, make | ninja-build, python3-numpy")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libattest-dev)
 # Archives have no dependencies that a tool could read: the test install_outside_project compares this list
 # with what an outside project includes and links.

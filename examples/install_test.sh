@@ -31,6 +31,7 @@ prefix=$work/prefix
 # -- the program ----------------------------------------------------------------------------------
 
 for file in bin/attest share/attest/real/README.md share/man/man1/attest.1 \
+  share/attest/pipe/attest_pipe.py share/doc/attest/examples/plugin_c/attention.c \
   share/bash-completion/completions/attest share/doc/attest/in-your-build.md \
   include/attest/gtest.hpp include/attest/rapidcheck.hpp include/attest-harness/properties/laws.hpp; do
   [ -f "$prefix/$file" ] || fail "$file is not installed"
@@ -46,7 +47,8 @@ expect_line "$work/doctor" "^real tensors +$((tensors - 1))\$"
 # Without a false alarm of GCC 12 on strings (its bug 105651).
 cmake -S "$project" -B "$work/build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_WRONG_KERNEL=ON \
-  -DCMAKE_CXX_FLAGS='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-restrict'
+  -DCMAKE_CXX_FLAGS='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-restrict' \
+  -DCMAKE_C_FLAGS='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror'
 ninja -C "$work/build" >"$work/built" || { tail -n 40 "$work/built" >&2; fail "it does not build"; }
 ! grep -rqF "$PWD/include" "$work/build/build.ninja" || fail "headers of the source tree are used"
 
@@ -66,12 +68,26 @@ printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(misspelt LANGUAGES
   -DCMAKE_PREFIX_PATH="$prefix" >"$work/misspelt/log" 2>&1 || fail "an unknown law was accepted"
 expect_line "$work/misspelt/log" "no law matches 'bond.out'"
 
+# A project in C alone.
+mkdir "$work/c_alone"
+cp "$project/plugin.c" "$work/c_alone"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(c_alone LANGUAGES C)' \
+  'find_package(attest REQUIRED)' 'enable_testing()' 'add_library(alone MODULE plugin.c)' \
+  'target_link_libraries(alone PRIVATE attest::plugin m)' \
+  'attest_add_kernel_test(NAME alone KERNEL alone LAWS bound.out)' >"$work/c_alone/CMakeLists.txt"
+{
+  cmake -S "$work/c_alone" -B "$work/c_alone/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+  ninja -C "$work/c_alone/build"
+  ctest --test-dir "$work/c_alone/build"
+} >"$work/c_alone/log" 2>&1 || { tail -n 40 "$work/c_alone/log" >&2; fail "a project in C"; }
+expect_line "$work/c_alone/log" ' alone.bound.out \.* +Passed'
+
 tests() {
   ctest --test-dir "$work/build" --output-on-failure -j2 "$@"
 }
-tests -E '^wrong[.]|WrongKernel' >"$work/right" || { cat "$work/right" >&2; fail "a test failed"; }
+tests -E '^wrong(_[a-z]+)?[.]|WrongKernel' >"$work/right" || { cat "$work/right" >&2; fail "a test failed"; }
 expect_line "$work/right" '^100% tests passed'
-for test in mine.bound.out mine.mask.excluded_keys builtin.bound.lse Keys/Loop.GivesAttention/40 \
+for test in mine.bound.out mine.mask.causal_prefix builtin.bound.lse plugin.mask.causal_prefix Keys/Loop.GivesAttention/40 \
   Mine_Bounds.bound_out mine_properties fuzz_mine_corpus; do
   expect_line "$work/right" " $test \.* +Passed"
 done
@@ -81,14 +97,25 @@ expect_line "$work/property" 'OK, passed 3 tests'
 # What a kernel does not declare is no pass.
 expect_line "$work/right" ' mine.gradient.dq \.*\*+Skipped'
 
-! tests -R '^wrong.bound.out$' >"$work/wrong" || fail "the wrong kernel passed"
-expect_line "$work/wrong" '^FAIL bound.out '
-expect_line "$work/wrong" '^  bound +[0-9]'
-replay=$(sed -n 's/^replay  *//p' "$work/wrong" | head -n 1)
-[ -n "$replay" ] || fail "there is no replay line"
-# It is a command, and says the same.
-! sh -c "$replay" >"$work/replayed" || fail "the replay passed: $replay"
-expect_line "$work/replayed" '^FAIL bound.out '
+# finds_the_bug NAME: the test of a wrong kernel fails, and ends with a command that says the same.
+finds_the_bug() {
+  ! tests -R "^$1.bound.out\$" >"$work/$1" || fail "the wrong kernel passed: $1"
+  expect_line "$work/$1" '^FAIL bound.out '
+  expect_line "$work/$1" '^  bound +[0-9]'
+  replay=$(sed -n 's/^replay  *//p' "$work/$1" | head -n 1)
+  [ -n "$replay" ] || fail "there is no replay line: $1"
+  # From a folder of no meaning.
+  ! (cd "$work/misspelt" && sh -c "$replay") >"$work/$1.again" || fail "the replay passed: $replay"
+  expect_line "$work/$1.again" '^FAIL bound.out '
+}
+finds_the_bug wrong
+finds_the_bug wrong_plugin
+if grep -q '^PYTHON_WITH_NUMPY:.*=/' "$work/build/CMakeCache.txt"; then
+  expect_line "$work/right" ' piped.bound.lse \.* +Passed'
+  finds_the_bug wrong_piped
+else
+  echo 'install_test: the kernel behind a pipe was not tried: no python3 with numpy'
+fi
 ! tests -R 'WrongKernel.*/40$' >"$work/expect" || fail "EXPECT_ATTENTION accepts a wrong kernel"
 expect_line "$work/expect" '^bound.out: fail$'
 expect_line "$work/expect" '^  acts like |^  element '

@@ -199,10 +199,10 @@ Verdict assume_special_values(const Kernel& kernel, const Case& on) {
   Case clean = plain_scores(densely_stored(forward_only(on)));
   clean = with_values(std::move(clean), &Case::q, [](Index, Index, Index, Index) { return 0.0; });
   clean.problem.all_masked = AllMaskedPolicy::zero;
-  const std::optional<KeyPlace> at = some_visible_key(clean);
-  if (!at) return Verdict::weak("there was nothing to compare");
   const Outputs before = run_kernel(kernel, clean);
   if (const auto verdict = stopped(before, clean)) return *verdict;
+  const std::optional<KeyPlace> at = some_visible_key(clean);
+  if (!at) return Verdict::weak("there was nothing to compare");
   const auto pick = [&](Index columns) {
     return static_cast<Index>(seed_of(on) % static_cast<std::uint64_t>(columns));
   };

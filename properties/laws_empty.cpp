@@ -49,11 +49,20 @@ Case with_policy(Case from, AllMaskedPolicy policy) {
   return from;
 }
 
+/// A query loses its keys to bits of a mask. Without them the law has nothing to say, also of a
+/// case without rows.
+std::optional<Verdict> cannot_hide_queries(const Kernel& kernel) {
+  if (kernel.description().capabilities.mask_bits) return std::nullopt;
+  return Verdict::skipped("kernel does not declare mask bits");
+}
+
 }  // namespace
 
 Verdict empty_forward(const Kernel& kernel, const Case& on) {
   Case with_empty = with_policy(on, AllMaskedPolicy::zero);
-  if (on.problem.seq_q > 0 && empty_rows(on.problem).empty())
+  const bool has_none = empty_rows(on.problem).empty();
+  if (const auto verdict = cannot_hide_queries(kernel); verdict && has_none) return *verdict;
+  if (on.problem.seq_q > 0 && has_none)
     with_empty = with_hidden_query(std::move(with_empty), on.problem.seq_q - 1);
   const Outputs outputs = run_kernel(kernel, with_empty);
   if (const auto verdict = stopped(outputs, with_empty)) return *verdict;
@@ -65,6 +74,7 @@ Verdict empty_forward(const Kernel& kernel, const Case& on) {
 }
 
 Verdict empty_neighbours(const Kernel& kernel, const Case& on) {
+  if (const auto verdict = cannot_hide_queries(kernel)) return *verdict;
   const Case base = with_policy(on, AllMaskedPolicy::zero);
   const Outputs before = run_kernel(kernel, base);
   if (const auto verdict = stopped(before, base)) return *verdict;

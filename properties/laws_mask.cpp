@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -116,12 +117,24 @@ Index causal_prefix(const Problem& problem, const RowIndex& row) {
   return static_cast<Index>(reference::visible_keys(causal_only, row.batch, row.query).size());
 }
 
+/// The same problem for kernels that read no bits: bits that hide nothing are left out.
+Case without_idle_bits(Case from) {
+  std::optional<MaskBits>& bits = from.problem.mask.bits;
+  if (bits &&
+      std::all_of(bits->visible.begin(), bits->visible.end(), [](bool seen) { return seen; }))
+    bits.reset();
+  return from;
+}
+
 }  // namespace
 
 Verdict mask_excluded_keys(const Kernel& kernel, const Case& on) {
+  const bool excludes_nothing = sees_everything(on.problem);
+  if (excludes_nothing && !kernel.description().capabilities.mask_bits)
+    return Verdict::skipped("kernel does not declare mask bits");
   // The mean of all values is of the excluded ones, too.
   Case masked = plain_empty_rows(with_own_keys(on));
-  if (on.problem.seq_q > 0 && on.problem.seq_kv > 0 && sees_everything(on.problem)) {
+  if (on.problem.seq_q > 0 && on.problem.seq_kv > 0 && excludes_nothing) {
     MaskBits bits{1, on.problem.seq_kv,
                   std::vector<bool>(static_cast<std::size_t>(on.problem.seq_kv), true)};
     bits.visible.back() = false;
@@ -189,8 +202,8 @@ Verdict mask_causal_prefix(const Kernel& kernel, const Case& on) {
   for (const Index query : sampled(causal.problem.query_length(0), 3)) {
     const RowIndex row{0, causal.problem.heads_q - 1, query};
     const Case alone = single_row(causal, row);
-    const Case prefix = select_keys(
-        alone, all_keys(std::min(causal_prefix(causal.problem, row), alone.problem.seq_kv)));
+    const Case prefix = without_idle_bits(select_keys(
+        alone, all_keys(std::min(causal_prefix(causal.problem, row), alone.problem.seq_kv))));
     const Outputs prefix_outputs = run_kernel(kernel, prefix);
     if (const auto verdict = stopped(prefix_outputs, prefix)) return *verdict;
     const auto exact = truth.row(row);

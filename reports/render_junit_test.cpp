@@ -10,6 +10,7 @@
 namespace attest::reports {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -88,6 +89,30 @@ TEST(Junit, UndecidedLawIsSkipped) {
   EXPECT_THAT(xml, HasSubstr("<skipped message=\"bound.lse: 11 of 50 cases weak or unproven, more "
                              "than 20 %\"/>"));
   EXPECT_THAT(xml, HasSubstr("<skipped message=\"nothing was checked\"/>"));
+}
+
+TEST(Junit, KnownFailuresAreThoseOfTheirLaw) {
+  CheckReport report;
+  for (const char* const law : {"bound.out", "bound.lse", "mask.tables"})
+    report.laws.push_back(test::row(law, 50));
+  for (LawRow& row : report.laws) row.known = 1;
+  report.ledger = {
+      "known   k.txt:1  law=bound.*: 2 of 9 cases failed  (#1, until 2099-12-31)",
+      "known   k.txt:2  lk>4 law=mask.tables kernel=a*: 1 of 1 case failed  (#2, until "
+      "2099-12-31)",
+      "unused  k.txt:3  law=bound.out: no case matched  (#3, until 2099-12-31)"};
+  const std::string xml = render_check_junit(report);
+  EXPECT_TRUE(is_well_formed(xml)) << xml;
+  std::vector<std::string> skipped;
+  for (std::size_t at = xml.find("<skipped message="); at != std::string::npos;
+       at = xml.find("<skipped message=", at + 1))
+    skipped.push_back(xml.substr(at, xml.find("/>", at) - at));
+  ASSERT_EQ(skipped.size(), 3U);
+  for (std::size_t law : {0U, 1U})
+    EXPECT_THAT(skipped[law], HasSubstr("1 known failure; known   k.txt:1"));
+  for (std::size_t law : {0U, 1U}) EXPECT_THAT(skipped[law], Not(HasSubstr("k.txt:2")));
+  EXPECT_THAT(skipped[2], AllOf(HasSubstr("k.txt:2"), Not(HasSubstr("k.txt:1"))));
+  EXPECT_THAT(xml, Not(HasSubstr("k.txt:3")));
 }
 
 TEST(Junit, HostileStringsStayInside) {

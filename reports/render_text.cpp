@@ -67,6 +67,7 @@ std::string render_accuracy_text(const AccuracyReport& report) {
   text += fmt::format("{}\n\n", kUlpNote);
   for (const CheckReport& check : report.checks) {
     text += fmt::format("check {}  {}", plain_text(check.kernel), last_line(check));
+    for (const std::string& line : check.ledger) text += "  " + plain_text(line) + '\n';
   }
   if (!report.oracle.empty()) text += plain_text(report.oracle) + '\n';
   return text + accuracy_totals(report) + '\n';

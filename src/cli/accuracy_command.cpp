@@ -45,26 +45,6 @@ class Progress {
   bool shown_ = isatty(STDERR_FILENO) != 0;
 };
 
-/// A short check of every law on the hard cases and on a few generated ones.
-Status short_check(const Kernel& kernel, const AccuracyOptions& options,
-                   const tensors::TensorLibrary* library, const Ledger* ledger, RunStream& lines) {
-  CheckRun run;
-  run.ledger = ledger;
-  run.kernel = &kernel;
-  auto laws = select_laws({}, {});
-  if (!laws.ok()) return laws.status();
-  run.plan.laws = std::move(laws).value();
-  auto given = hard_cases(library);
-  if (!given.ok()) return given.status();
-  run.plan.given = std::move(given).value();
-  run.plan.drawn_cases = options.cases;
-  run.plan.seed = kSeed;
-  run.plan.limits = properties::limits_for(kernel, library);
-  run.plan.jobs = resolve_jobs(options.jobs);
-  run.bit_cases = kBitCases;
-  return run_checks(run, lines).status();
-}
-
 std::string oracle_text(const reference::OracleCounts& counts) {
   return fmt::format(
       "oracle: {} rows certified by double-double, {} by it and MPFR, {} by MPFR alone; {} "
@@ -77,7 +57,7 @@ struct Job {
   std::unique_ptr<tensors::TensorLibrary> library;
   std::vector<const Kernel*> kernels;
   std::vector<const properties::Law*> laws;  ///< of the short checks
-  std::optional<Ledger> ledger;
+  Ledger ledger;
   std::vector<std::unique_ptr<Kernel>> launched;  ///< kernels without what is never launched
   std::filesystem::path folder;
 };
@@ -96,7 +76,7 @@ Result<Job> plan_job(const AccuracyOptions& options) {
   if (!ledger.ok()) return ledger.status();
   job.ledger = std::move(ledger).value();
   for (const Kernel*& kernel : job.kernels) {
-    auto launched = job.ledger ? without_never_launched(*kernel, *job.ledger) : nullptr;
+    auto launched = without_never_launched(*kernel, job.ledger);
     if (launched == nullptr) continue;
     kernel = launched.get();
     job.launched.push_back(std::move(launched));
@@ -110,6 +90,24 @@ Result<Job> plan_job(const AccuracyOptions& options) {
   if (!folder.ok()) return folder.status();
   job.folder = folder.value();
   return job;
+}
+
+/// A short check of every law on the hard cases and on a few generated ones.
+Status short_check(const Kernel& kernel, const AccuracyOptions& options, const Job& job,
+                   RunStream& lines) {
+  CheckRun run;
+  run.ledger = &job.ledger;
+  run.kernel = &kernel;
+  run.plan.laws = job.laws;
+  auto given = hard_cases(job.library.get());
+  if (!given.ok()) return given.status();
+  run.plan.given = std::move(given).value();
+  run.plan.drawn_cases = options.cases;
+  run.plan.seed = kSeed;
+  run.plan.limits = properties::limits_for(kernel, job.library.get());
+  run.plan.jobs = resolve_jobs(options.jobs);
+  run.bit_cases = kBitCases;
+  return run_checks(run, lines).status();
 }
 
 /// Every file of the report; the page is the last.
@@ -156,9 +154,7 @@ int accuracy_command(const AccuracyOptions& options) {
   for (const Kernel* const kernel : job.kernels) {
     if (options.cases == 0) break;
     progress("laws of " + kernel->description().name);
-    const Ledger* const ledger = job.ledger ? &*job.ledger : nullptr;
-    if (Status status = short_check(*kernel, options, job.library.get(), ledger, lines);
-        !status.ok())
+    if (Status status = short_check(*kernel, options, job, lines); !status.ok())
       return usage(status.message());
   }
   progress("");

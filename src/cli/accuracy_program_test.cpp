@@ -132,6 +132,34 @@ TEST_F(Accuracy, AViolationThatOnlyGeneratedCasesShowIsAViolation) {
   for (const Json& row : written["rows"]) EXPECT_EQ(row["violations"], 0);
 }
 
+/// One kernel fails as listed, another does not any more.
+TEST_F(Accuracy, KnownFailuresOfGeneratedCasesAreNotRedAndAPassIs) {
+  write("known.txt",
+        "law=* kernel=mutant:* issue=https://x.org/9 until=2099-12-31 run\n"
+        "law=bound.out dtype=f64 kernel=builtin:* issue=#10 until=2099-12-31 run\n");
+  const Words known{"mutant:fully_masked_row_gives_nan", "--cases", "20", "--known", "known.txt"};
+  const Finished listed = accuracy(known);
+  EXPECT_EQ(listed.exit_code, 0) << listed.out;
+  EXPECT_THAT(listed.out, HasSubstr("check mutant:fully_masked_row_gives_nan  PASSED"));
+  EXPECT_THAT(listed.out, HasSubstr("\n  known   known.txt:1  law=* kernel=mutant:*: "));
+  EXPECT_THAT(read("out/report.md"), HasSubstr("known.txt:1"));
+
+  Words both = known;
+  both.insert(both.begin() + 1, "builtin:textbook");
+  const Finished passed = accuracy(both);
+  EXPECT_EQ(passed.exit_code, 5) << passed.out;
+  EXPECT_THAT(passed.out, HasSubstr("check builtin:textbook  FAILED  1 violation"));
+  EXPECT_THAT(passed.out, HasSubstr("\n  xpass   known.txt:2  law=bound.out dtype=f64 "));
+  EXPECT_THAT(read("out/report.md"), HasSubstr("take out known.txt:2 (#10)"));
+
+  write("known.txt", "law=bound.* kernel=mutant:* issue=#9 until=2099-12-31 run\n");
+  EXPECT_EQ(accuracy(known).exit_code, 1) << "laws that are not listed fail as well";
+  write("known.txt", "law=* issue=#9 until=soon run\n");
+  const Finished refused = accuracy(known);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("known.txt:1: this is no known failure"));
+}
+
 TEST_F(Accuracy, BadInputIsRefusedAndNamed) {
   write("file", "");
   expect_refused({"accuracy", "builtin:nope"}, {"builtin:nope", "builtin:scalar_tree"});

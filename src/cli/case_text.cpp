@@ -61,10 +61,11 @@ std::string shell_word(const std::string& text) {
 std::string replay_command_line(const Kernel& kernel, const properties::Case& of,
                                 std::string_view law, const std::filesystem::path& saved) {
   const std::string line = minimal_text(properties::to_text(of, law));
+  const std::string command = shell_word(linked_program().command);
   if (line.size() > kMaxReplayLine && !saved.empty())
-    return fmt::format("{} replay {}", linked_program().command, shell_quoted(saved.string()));
-  return fmt::format("{} replay {} {}", linked_program().command,
-                     shell_word(kernel.description().name), shell_quoted(line));
+    return fmt::format("{} replay {}", command, shell_quoted(saved.string()));
+  return fmt::format("{} replay {} {}", command, shell_word(kernel.description().name),
+                     shell_quoted(line));
 }
 
 std::string problem_text(const properties::Case& of) {

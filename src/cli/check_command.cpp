@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -15,6 +13,7 @@
 #include "cli/dtypes.hpp"
 #include "cli/inputs.hpp"
 #include "cli/interruption.hpp"
+#include "cli/run_formats.hpp"
 #include "cli/run_output.hpp"
 #include "cli/tiers.hpp"
 #include "cli/worst_store.hpp"
@@ -22,46 +21,6 @@
 
 namespace attest::cli {
 namespace {
-
-struct Format {
-  std::string name;
-  std::string file;  ///< empty: standard output
-};
-
-Result<std::vector<Format>> parse_formats(const std::vector<std::string>& texts) {
-  std::vector<Format> formats;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    Format format{text.substr(0, equals),
-                  equals == std::string::npos ? "" : text.substr(equals + 1)};
-    if (!reports::format_of_name(format.name))
-      return invalid_argument(fmt::format("unknown format '{}'; known: {}, each also as NAME=FILE",
-                                          format.name, reports::kFormatNames));
-    if (equals != std::string::npos && format.file.empty())
-      return invalid_argument("--format " + format.name + "= needs a file name");
-    formats.push_back(std::move(format));
-  }
-  return formats;
-}
-
-/// One run that has ended, as its reports need it.
-struct Ended {
-  reports::RunHistory history;
-  std::filesystem::path lines;  ///< run.jsonl
-  std::string printed;          ///< violations as they came
-};
-
-Status write_format(const Format& format, const Ended& run) {
-  const std::string file = format.file.empty() ? "-" : format.file;
-  if (format.name == "csv") return write_csv(file, {run.lines});
-  if (format.name == "text")
-    return write_text(file, run.printed + render_check_text(run.history.latest.checks.front()));
-  if (format.name == "jsonl") {
-    std::ifstream stream(run.lines, std::ios::binary);
-    return write_text(file, std::string(std::istreambuf_iterator<char>(stream), {}));
-  }
-  return write_text(file, render_run(*reports::format_of_name(format.name), run.history));
-}
 
 Result<reports::Shard> parse_shard(const std::string& text) {
   reports::Shard shard;
@@ -169,8 +128,8 @@ int check_command(const CheckOptions& options) {
   CheckRun run = std::move(planned).value();
   const auto ledger = read_ledger(options.known);
   if (!ledger.ok()) return usage(ledger.status().message());
-  run.ledger = ledger.value() ? &*ledger.value() : nullptr;
-  const auto launched = run.ledger ? without_never_launched(*run.kernel, *run.ledger) : nullptr;
+  run.ledger = &ledger.value();
+  const auto launched = without_never_launched(*run.kernel, ledger.value());
   if (launched != nullptr) run.kernel = launched.get();
   properties::ComparisonRule rule;
   TextError error;
@@ -185,12 +144,7 @@ int check_command(const CheckOptions& options) {
   auto lines = RunStream::open(run.out, header);
   if (!lines.ok()) return usage(lines.status().message());
 
-  const auto to_terminal = [&](const std::string& name) {
-    return std::any_of(formats.value().begin(), formats.value().end(), [&](const Format& format) {
-      return format.file.empty() && (name.empty() || format.name == name);
-    });
-  };
-  const bool text_to_terminal = to_terminal("text") || !to_terminal("");
+  const bool text_to_terminal = prints_text(formats.value());
   std::string printed;
   run.print = [&](const std::string& text) {
     printed += text;
@@ -210,18 +164,14 @@ int check_command(const CheckOptions& options) {
   const auto result = run_checks(run, lines.value());
   if (!result.ok()) return usage(result.status().message());
   const reports::CheckReport& report = result.value();
-  const Ended ended{history_of(lines.value().finish({report.interrupted, report.seconds, {}, {}})),
-                    run.out / "run.jsonl", printed};
+  const EndedRun ended{
+      history_of(lines.value().finish({report.interrupted, report.seconds, {}, {}})), run.out,
+      printed + render_check_text(report)};
   if (!lines.value().status().ok()) return usage(lines.value().status().message());
-  for (const auto& [name, text] : {std::pair{"summary.md", render_run_markdown(ended.history)},
-                                   std::pair{"report.html", render_run_html(ended.history)}})
-    if (Status status = write_file(run.out / name, text); !status.ok())
-      return usage(status.message());
+  if (Status status = write_pages(ended); !status.ok()) return usage(status.message());
   if (text_to_terminal) fmt::print("{}", render_check_text(report));
-  for (const Format& format : formats.value()) {
-    if (format.name == "text" && format.file.empty()) continue;
-    if (Status status = write_format(format, ended); !status.ok()) return usage(status.message());
-  }
+  if (Status status = write_formats(ended, formats.value()); !status.ok())
+    return usage(status.message());
   return exit_code(report);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/case_result.hpp"
 #include "cli/case_store.hpp"
 #include "cli/case_text.hpp"
 #include "cli/measurements.hpp"
@@ -105,19 +106,8 @@ class Session {
 
   reports::CaseResult to_result(const properties::Case& of, const CheckedCase& checked,
                                 const Verdict& verdict) const {
-    reports::CaseResult result;
-    result.kernel = name_;
-    result.law = checked.law->name;
+    reports::CaseResult result = case_result(name_, *checked.law, of, verdict);
     result.number = checked.number;
-    // Literal values belong into the replay line; a problem is recognised by its shape.
-    result.problem = problem_text(of);
-    result.dtype = to_string(of.problem.dtype);
-    result.mask = mask_word(of.problem.mask);
-    result.variant = variant_word(of.problem);
-    result.keys = of.problem.seq_kv;
-    result.verdict = verdict;
-    if (verdict.statistics && verdict.statistics->measured() > 0)
-      result.ulp = verdict.statistics->largest;
     result.seconds = checked.seconds;
     result.seed = run_.plan.seed;
     if (verdict.outcome == Outcome::skipped) return result;

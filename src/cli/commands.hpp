@@ -115,8 +115,10 @@ struct VerifyOptions {
   std::string weights;            ///< empty: the type of v, if it is narrower
   double exp_ulp = 2;
   std::int64_t rows = 0;  ///< to judge; 0: all
-  std::string save;       ///< folder for the case of a violation; empty: none is saved
+  std::string save;       ///< folder for the case of a violation; empty: OUT/cases, if there is one
   int jobs = 0;
+  std::string out;  ///< empty: attest-out/TIME if there are formats, else nothing is written
+  std::vector<std::string> formats;
 };
 
 struct FuzzOptions {

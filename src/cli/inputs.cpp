@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "attest/glob.hpp"
 #include "cli/data_folder.hpp"
 #include "cli/linked_program.hpp"
 #include "foreign/loaded_kernels.hpp"
@@ -22,18 +23,10 @@ namespace {
 
 constexpr std::string_view kLinked = "linked";
 
-bool matches(std::string_view glob, std::string_view text) {
-  if (glob.empty()) return text.empty();
-  if (glob.front() == '*')
-    return matches(glob.substr(1), text) || (!text.empty() && matches(glob, text.substr(1)));
-  if (text.empty() || (glob.front() != '?' && glob.front() != text.front())) return false;
-  return matches(glob.substr(1), text.substr(1));
-}
-
 Status check_globs(const std::vector<std::string>& globs) {
   for (const std::string& glob : globs)
     if (std::none_of(properties::laws().begin(), properties::laws().end(),
-                     [&](const properties::Law& law) { return matches(glob, law.name); }))
+                     [&](const properties::Law& law) { return glob_matches(glob, law.name); }))
       return invalid_argument("no law matches '" + glob + "' (attest list laws shows them)");
   return {};
 }
@@ -48,7 +41,7 @@ std::string without_comment(const std::string& line) {
 
 bool matches_any(const std::vector<std::string>& globs, std::string_view text) {
   return std::any_of(globs.begin(), globs.end(),
-                     [&](const std::string& glob) { return matches(glob, text); });
+                     [&](const std::string& glob) { return glob_matches(glob, text); });
 }
 
 const Kernel* find_linked(std::string_view name) {

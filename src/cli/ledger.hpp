@@ -61,8 +61,8 @@ class Ledger {
   std::vector<std::unique_ptr<KnownFailure>> entries_;
 };
 
-/// The ledger that an option names; nothing for an empty path.
-Result<std::optional<Ledger>> read_ledger(const std::string& path);
+/// The ledger that an option names; one without entries for an empty path.
+Result<Ledger> read_ledger(const std::string& path);
 
 /// The kernel without the calls of never-launch entries: it does not support them, for the reason
 /// that the ledger says. Null where no such entry is about the kernel. Both arguments are kept by

@@ -181,11 +181,8 @@ Result<Ledger> Ledger::read(const std::filesystem::path& path, Day day) {
   return parse(text, path.string(), day);
 }
 
-Result<std::optional<Ledger>> read_ledger(const std::string& path) {
-  if (path.empty()) return std::optional<Ledger>();
-  Result<Ledger> ledger = Ledger::read(path, today());
-  if (!ledger.ok()) return ledger.status();
-  return std::optional<Ledger>(std::move(ledger).value());
+Result<Ledger> read_ledger(const std::string& path) {
+  return path.empty() ? Ledger() : Ledger::read(path, today());
 }
 
 }  // namespace attest::cli

@@ -12,7 +12,7 @@
 namespace attest::cli {
 
 struct LinkedProgram {
-  std::string command = "attest";   ///< how a replay line calls it
+  std::string command = "attest";   ///< how a replay line calls it; $ATTEST_COMMAND
   std::filesystem::path data = {};  ///< folder of real tensors; empty: the usual ones
   std::vector<std::unique_ptr<Kernel>> kernels = {};  ///< the first is also called `linked`
 };

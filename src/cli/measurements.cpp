@@ -54,24 +54,19 @@ reports::HeatMap heat_map(const Kernel& kernel, const CaseToMap& worst) {
   return shown;
 }
 
-void Measuring::take_statistics(const properties::CheckedCase& checked) {
-  if (!checked.verdict.statistics) return;
-  const auto [tensor, dtype] = judged_tensor(checked.law->name, checked.value.problem);
-  if (tensor.empty()) return;
-  reports::add(found_, {{{kernel_.description().name, std::string(to_string(dtype)), tensor,
-                          *checked.verdict.statistics}},
-                        {},
-                        {},
-                        {}});
-}
-
-void Measuring::take_stand_ins(const properties::CheckedCase& checked) {
-  for (const StandInTrial& trial : checked.verdict.stand_ins)
-    reports::add(found_, {{},
-                          {},
-                          {},
-                          {{std::string(trial.stand_in), std::string(checked.law->name), 1,
-                            trial.accepted ? 1 : 0}}});
+reports::Measurements measured(const std::string& kernel, const properties::Law& law,
+                               const Problem& problem, const Verdict& verdict) {
+  reports::Measurements found;
+  if (verdict.statistics) {
+    const auto [tensor, dtype] = judged_tensor(law.name, problem);
+    if (!tensor.empty())
+      found.statistics.push_back(
+          {kernel, std::string(to_string(dtype)), tensor, *verdict.statistics});
+  }
+  for (const StandInTrial& trial : verdict.stand_ins)
+    found.power.push_back(
+        {std::string(trial.stand_in), std::string(law.name), 1, trial.accepted ? 1 : 0});
+  return found;
 }
 
 void Measuring::take_worst(const properties::CheckedCase& checked) {
@@ -91,8 +86,8 @@ void Measuring::take_worst(const properties::CheckedCase& checked) {
 }
 
 void Measuring::take(const properties::CheckedCase& checked) {
-  take_statistics(checked);
-  take_stand_ins(checked);
+  reports::add(found_, measured(kernel_.description().name, *checked.law, checked.value.problem,
+                                checked.verdict));
   take_worst(checked);
 }
 

@@ -24,6 +24,10 @@ struct CaseToMap {
 /// The heat map of a case: properties/heat_map.hpp with names.
 reports::HeatMap heat_map(const Kernel& kernel, const CaseToMap& worst);
 
+/// The errors and the stand-ins of one verdict.
+reports::Measurements measured(const std::string& kernel, const properties::Law& law,
+                               const Problem& problem, const Verdict& verdict);
+
 class Measuring {
  public:
   explicit Measuring(const Kernel& kernel) : kernel_(kernel) {}
@@ -42,8 +46,6 @@ class Measuring {
   /// A violation of bound.out outranks one of another law about out, and that the largest ratio.
   enum Rank { nothing, ratio, other_violation, bound_violation };
 
-  void take_statistics(const properties::CheckedCase& checked);
-  void take_stand_ins(const properties::CheckedCase& checked);
   void take_worst(const properties::CheckedCase& checked);
 
   const Kernel& kernel_;

@@ -91,8 +91,6 @@ Status write_skeleton(const Skeleton& skeleton, const fs::path& folder, const st
                     "cannot create " + path.parent_path().string() + ": " + error.message()};
     std::string text = replaced(std::string(skeleton_text(file.text)), "@NAME@", name);
     text = replaced(std::move(text), "@SOURCE@", skeleton.source);
-    if (file.text == SkeletonText::pipe_kernel)
-      text = replaced(std::move(text), "\"name\": \"numpy\"", "\"name\": \"" + name + "\"");
     if (Status status = write_file(path, text); !status.ok()) return status;
   }
   return {};

@@ -46,7 +46,12 @@ TEST_F(PluginProgram, ASymbolMayBeNamed) {
 }
 
 TEST_F(PluginProgram, RefusesWhatIsNoPlugin) {
-  expect_refused({"check", "./none.so"}, {"cannot use ./none.so as a kernel", "no such file"});
+  for (const char* const how : {"worker", "none"}) {
+    expect_refused({"check", "./none.so", "--isolate", how},
+                   {"cannot use ./none.so as a kernel", "no such file"});
+    const std::string said = run({"check", "./none.so", "--isolate", how}).err;
+    EXPECT_EQ(said.find("cannot use"), said.rfind("cannot use")) << "once: " << said;
+  }
   write("text.so", "hello\n");
   expect_refused({"check", "text.so"}, {"text.so"});
   expect_refused({"bound", "1x1:1x2:4 f32", "--kernel", "./none.so"}, {"no such file"});

@@ -26,21 +26,20 @@ struct Tally {
 /// What the ledger says, a kernel at a time.
 class Known {
  public:
-  explicit Known(const Ledger* ledger) : ledger_(ledger) {}
+  explicit Known(const Ledger& ledger) : ledger_(ledger) {}
 
   /// The kernel without calls that are never launched.
   const Kernel& launched(const Kernel& kernel) {
-    if (ledger_ == nullptr) return kernel;
     const auto [at, is_new] = kernels_.try_emplace(&kernel);
     if (is_new) {
-      at->second.launched = without_never_launched(kernel, *ledger_);
-      at->second.check.emplace(*ledger_, kernel.description().name);
+      at->second.launched = without_never_launched(kernel, ledger_);
+      at->second.check.emplace(ledger_, kernel.description().name);
     }
     return at->second.launched ? *at->second.launched : kernel;
   }
   void judge(const Kernel& kernel, const properties::Law& law, const properties::Case& on,
              Verdict& verdict) {
-    if (ledger_ != nullptr) kernels_.at(&kernel).check->judge(law, on, verdict);
+    kernels_.at(&kernel).check->judge(law, on, verdict);
   }
   /// Prints what became of the entries; the number of failures that are none any more.
   std::int64_t finish() const {
@@ -57,7 +56,7 @@ class Known {
     std::unique_ptr<Kernel> launched;
     std::optional<LedgerCheck> check;
   };
-  const Ledger* ledger_;
+  const Ledger& ledger_;
   std::map<const Kernel*, OfKernel> kernels_;
 };
 
@@ -103,7 +102,7 @@ int replay_command(const ReplayOptions& options) {
 
   const auto ledger = read_ledger(options.known);
   if (!ledger.ok()) return usage(ledger.status().message());
-  Known known(ledger.value() ? &*ledger.value() : nullptr);
+  Known known(ledger.value());
   Tally tally;
   for (const ReplayInput& input : inputs.value()) {
     if (input.law != nullptr) {

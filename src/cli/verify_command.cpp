@@ -1,16 +1,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "cli/case_result.hpp"
 #include "cli/case_store.hpp"
 #include "cli/case_text.hpp"
 #include "cli/commands.hpp"
+#include "cli/environment.hpp"
+#include "cli/file_output.hpp"
 #include "cli/inputs.hpp"
+#include "cli/measurements.hpp"
+#include "cli/run_formats.hpp"
 #include "cli/run_output.hpp"
+#include "cli/run_stream.hpp"
 #include "cli/verify_job.hpp"
 #include "reports/numbers.hpp"
 #include "reports/report_tables.hpp"
@@ -108,28 +116,14 @@ std::string table_text(const VerifyReport& report) {
   return reports::text_of(table);
 }
 
-/// What a violation leaves to go on with: the block, and how to run another kernel on the case.
-Status show_violation(const VerifiedTensor& found, const VerifyJob& job, const std::string& save) {
-  const properties::Case& on = job.dump->value;
-  reports::CaseResult result;
-  result.law = found.law->name;
-  result.problem = problem_text(on);
-  result.verdict = found.verdict;
-  result.acts_like = found.acts_like;
-  fmt::print("\n{}", render_found_text(result));
-  std::filesystem::path saved;
-  if (!save.empty()) {
-    const auto path = save_case(save, {"dump:" + job.name, result.law, 0, found.verdict, on});
-    if (!path.ok()) return path.status();
-    saved = path.value();
-    fmt::print("  saved     {}\n  replay    attest replay KERNEL {}\n", saved.string(),
-               shell_quoted(saved.string()));
-    return {};
-  }
-  const std::string line = minimal_text(properties::to_text(on, result.law));
-  if (line.size() <= kMaxReplayLine)
-    fmt::print("  replay    attest replay KERNEL {}\n", shell_quoted(line));
-  return {};
+std::string replay_hint(const properties::Case& on, const std::string& law,
+                        const std::filesystem::path& saved) {
+  if (!saved.empty())
+    return fmt::format("  saved     {}\n  replay    attest replay KERNEL {}\n", saved.string(),
+                       shell_quoted(saved.string()));
+  const std::string line = minimal_text(properties::to_text(on, law));
+  if (line.size() > kMaxReplayLine) return {};
+  return fmt::format("  replay    attest replay KERNEL {}\n", shell_quoted(line));
 }
 
 struct Ending {
@@ -163,6 +157,96 @@ std::string last_line(const VerifyReport& report, const Ending& end) {
   return line + "\n";
 }
 
+/// One run over the tensors of a dump: its text, as it comes, and its lines.
+class Verification {
+ public:
+  Verification(const VerifyJob& job, RunStream& lines, std::filesystem::path cases, bool prints)
+      : job_(job), lines_(lines), cases_(std::move(cases)), prints_(prints) {}
+
+  void say(const std::string& text) {
+    text_ += text;
+    if (prints_) fmt::print("{}", text), std::fflush(stdout);
+  }
+
+  /// Fails only when a file cannot be written.
+  Result<Ending> run() {
+    const auto begin = std::chrono::steady_clock::now();
+    const VerifyReport report = run_verify(job_);
+    say("\n" + table_text(report));
+    for (const VerifiedTensor& one : report.tensors)
+      if (Status status = add(one); !status.ok()) return status;
+    const Ending end = ending(report);
+    say("\n" + last_line(report, end));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    reports::CheckReport check;
+    check.kernel = job_.kernel_name();
+    check.seconds = seconds_ = seconds.count();
+    check.out_directory = cases_.parent_path().string();
+    lines_.end_check(check);
+    return end;
+  }
+
+  const std::string& text() const { return text_; }
+  double seconds() const { return seconds_; }
+
+ private:
+  Status add(const VerifiedTensor& one) {
+    const Outcome outcome = one.verdict.outcome;
+    reports::CaseResult result =
+        case_result(job_.kernel_name(), *one.law, job_.dump->value, one.verdict);
+    result.acts_like = one.acts_like;
+    // There is no kernel that could run again: the dump is what shows it.
+    if (outcome != Outcome::skipped) result.replay = command_line();
+    lines_.add(measured(result.kernel, *one.law, job_.dump->value.problem, one.verdict),
+               result.kernel);
+    if (!is_violation(outcome) && outcome != Outcome::ok)
+      say(fmt::format("{}: {}: {}\n", one.tensor, to_string(outcome), one.verdict.reason));
+    lines_.add(result);
+    return is_violation(outcome) ? show(std::move(result)) : Status{};
+  }
+
+  /// The block of a violation, and how to run another kernel on the case.
+  Status show(reports::CaseResult found) {
+    reports::Violation violation;
+    if (!cases_.empty()) {
+      const auto path =
+          save_case(cases_, {found.kernel, found.law, 0, found.verdict, job_.dump->value});
+      if (!path.ok()) return path.status();
+      violation.saved = path.value().string();
+    }
+    say("\n" + render_found_text(found) +
+        replay_hint(job_.dump->value, found.law, violation.saved));
+    violation.found = std::move(found);
+    lines_.add(std::move(violation));
+    return {};
+  }
+
+  const VerifyJob& job_;
+  RunStream& lines_;
+  std::filesystem::path cases_;  ///< folder to save in; empty: nothing is saved
+  bool prints_ = true;
+  std::string text_;
+  double seconds_ = 0;
+};
+
+reports::RunHeader header_of(const VerifyJob& job, const VerifyOptions& options) {
+  const DumpKernel kernel(job.kernel_name(), *job.dump, job.assumed);
+  std::vector<const properties::Law*> laws;
+  for (const properties::Law& law : properties::laws())
+    if (law.name.starts_with("bound.") || law.name.starts_with("gradient.d")) laws.push_back(&law);
+  reports::RunHeader header = run_header("check", {&kernel}, laws);
+  header.kernels.front().declares = to_text(job.assumed);
+  header.kernels.front().source = options.dump.front();
+  header.jobs = job.jobs;
+  return header;
+}
+
+/// Where the run is kept; empty: nowhere.
+Result<std::filesystem::path> folder_of(const VerifyOptions& options) {
+  if (options.out.empty() && options.formats.empty()) return std::filesystem::path{};
+  return make_run_folder(options.out);
+}
+
 }  // namespace
 
 int verify_command(const VerifyOptions& options) {
@@ -176,25 +260,30 @@ int verify_command(const VerifyOptions& options) {
   if (!assumed.ok()) return usage(assumed.status().message());
   VerifyJob job{&dump.value(), assumed.value(), files.value().label, options.rows,
                 resolve_jobs(options.jobs)};
+  const auto formats = parse_formats(options.formats);
+  if (!formats.ok()) return usage(formats.status().message());
+  const auto folder = folder_of(options);
+  if (!folder.ok()) return usage(folder.status().message());
+  auto lines = RunStream::open(folder.value(), header_of(job, options));
+  if (!lines.ok()) return usage(lines.status().message());
 
-  fmt::print("problem  {}  ({})\nassumes  {}\n", problem_text(dump.value().value),
-             files.value().problem_source, to_text(job.assumed));
-  for (const std::string& note : dump.value().notes) fmt::print("note     {}\n", note);
-  std::fflush(stdout);
-  const VerifyReport report = run_verify(job);
-  fmt::print("\n{}", table_text(report));
-  for (const VerifiedTensor& one : report.tensors) {
-    const Outcome outcome = one.verdict.outcome;
-    if (is_violation(outcome)) {
-      if (Status status = show_violation(one, job, options.save); !status.ok())
-        return usage(status.message());
-    } else if (outcome != Outcome::ok) {
-      fmt::print("{}: {}: {}\n", one.tensor, to_string(outcome), one.verdict.reason);
-    }
-  }
-  const Ending end = ending(report);
-  fmt::print("\n{}", last_line(report, end));
-  return end.code;
+  std::filesystem::path cases = options.save;
+  if (cases.empty() && !folder.value().empty()) cases = folder.value() / "cases";
+  Verification verification(job, lines.value(), cases, prints_text(formats.value()));
+  verification.say(fmt::format("problem  {}  ({})\nassumes  {}\n", problem_text(dump.value().value),
+                               files.value().problem_source, to_text(job.assumed)));
+  for (const std::string& note : dump.value().notes)
+    verification.say(fmt::format("note     {}\n", note));
+  const Result<Ending> end = verification.run();
+  if (!end.ok()) return usage(end.status().message());
+  EndedRun ended{history_of(lines.value().finish({false, verification.seconds(), {}, {}})),
+                 folder.value(), verification.text()};
+  if (!lines.value().status().ok()) return usage(lines.value().status().message());
+  if (folder.value().empty()) return end.value().code;
+  if (Status status = write_pages(ended); !status.ok()) return usage(status.message());
+  if (Status status = write_formats(ended, formats.value()); !status.ok())
+    return usage(status.message());
+  return end.value().code;
 }
 
 }  // namespace attest::cli

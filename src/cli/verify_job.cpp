@@ -83,7 +83,7 @@ Outputs forward_of(const Dump& dump, const DumpKernel& kernel, const Case& on) {
 class Verifying {
  public:
   explicit Verifying(const VerifyJob& job)
-      : job_(job), dump_(*job.dump), kernel_("dump:" + job.name, dump_, job.assumed) {
+      : job_(job), dump_(*job.dump), kernel_(job.kernel_name(), dump_, job.assumed) {
     kernel_.knows(dump_.value, forward_of(dump_, kernel_, dump_.value));
   }
 

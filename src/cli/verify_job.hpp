@@ -13,9 +13,11 @@ namespace attest::cli {
 struct VerifyJob {
   const Dump* dump = nullptr;
   AssumedAccuracy assumed;
-  std::string name;  ///< of the dump, as in "dump:NAME"
+  std::string name;  ///< of the dump
   Index rows = 0;    ///< of out and lse that are judged; 0: all
   int jobs = 1;
+
+  std::string kernel_name() const { return "dump:" + name; }
 };
 
 /// One tensor of results and what was found.

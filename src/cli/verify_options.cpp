@@ -20,7 +20,15 @@ void add_verify(CLI::App& app, VerifyOptions& options) {
       ->check(CLI::Range(0.0, 1e6));
   verify->add_option("--rows", options.rows, "rows to judge, drawn at random; 0 = all (0)")
       ->check(CLI::NonNegativeNumber);
-  verify->add_option("--save", options.save, "folder to save the case of a violation in");
+  verify->add_option("--save", options.save,
+                     "folder to save the case of a violation in (cases in that of --out)");
+  verify->add_option("--out", options.out,
+                     "folder for run.jsonl, report.html and summary.md (none; attest-out/TIME with "
+                     "--format)");
+  verify->add_option(
+      "--format", options.formats,
+      "text, jsonl, md, accuracy, json, junit, sarif, csv or html, to standard output or as "
+      "NAME=FILE; may be repeated");
   verify->add_option("-j,--jobs", options.jobs, "threads; 0 = one a core; they change no result")
       ->check(CLI::Range(0, 1024));
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 
 #include "cli/test_dump.hpp"
 #include "cli/test_program.hpp"
@@ -109,6 +110,68 @@ TEST_F(Verify, AnLseOfAnotherBaseIsDiagnosed) {
   EXPECT_THAT(finished.out, HasSubstr("acts like lse in base two"));
   write_dump(call, "2x4/2:9x20:8 bf16 mask=causal:br lse=log2");
   EXPECT_EQ(verify().exit_code, 0) << "as it should be read";
+}
+
+/// The report of a run of laws, with the dump in the place of the kernel.
+TEST_F(Verify, ARunIsKeptInTheFormsOfACheck) {
+  write_dump(CallToDump("2x4/2:9x20:8 bf16 mask=causal:off=12 lse=ln", "builtin:scalar_tree"));
+  const Finished finished = verify({"--out", "run", "--format", "junit=j.xml", "--format", "text"});
+  EXPECT_EQ(finished.exit_code, 1) << finished.out << finished.err;
+  EXPECT_THAT(last_line(finished.out), StartsWith("FAILED  0 of 2 tensors right"));
+  const std::vector<Json> lines = json_lines(read("run/run.jsonl"));
+  ASSERT_GE(lines.size(), 4U);
+  EXPECT_EQ(lines.front()["type"], "environment");
+  EXPECT_EQ(lines.front()["kernels"][0]["name"], "dump:dump.safetensors");
+  EXPECT_THAT(lines.front()["kernels"][0]["declares"].get<std::string>(), HasSubstr("P in bf16"));
+  EXPECT_EQ(lines.back()["type"], "summary");
+  EXPECT_EQ(lines.back()["outcome"], "violated");
+  std::map<std::string, int> types;
+  for (const Json& line : lines) {
+    ++types[line["type"]];
+    if (line["type"] != "case") continue;
+    EXPECT_EQ(line["outcome"], "fail");
+    EXPECT_EQ(line["problem"], kProblem);
+    EXPECT_THAT(line["replay"].get<std::string>(), StartsWith("attest verify dump.safetensors"));
+  }
+  EXPECT_EQ(types["case"], 2);
+  EXPECT_EQ(types["violation"], 2);
+  EXPECT_EQ(types["statistics"], 1) << "of out";
+  EXPECT_EQ(types["check"], 1);
+  // What was saved is a case, and another kernel passes it.
+  const std::string saved = labelled(finished.out, "  saved");
+  EXPECT_THAT(saved, StartsWith("run/cases/"));
+  EXPECT_EQ(run({"replay", "builtin:scalar_tree", saved}).exit_code, 0);
+  EXPECT_THAT(read("run/report.html"), HasSubstr("dump:dump.safetensors"));
+  EXPECT_THAT(read("run/summary.md"), HasSubstr("bound.lse"));
+  EXPECT_THAT(read("j.xml"), HasSubstr("tests=\"2\" failures=\"2\""));
+  const Finished again = run({"report", "run", "--format", "junit"});
+  EXPECT_EQ(again.out, read("j.xml")) << again.err;
+}
+
+TEST_F(Verify, ARightRunAndAnUndecidedOneSayWhatTheExitCodeSays) {
+  write_dump(CallToDump(kProblem, "builtin:scalar_tree"));
+  const Finished right = verify({"--format", "jsonl"});
+  EXPECT_EQ(right.exit_code, 0) << right.err;
+  const std::vector<Json> lines = json_lines(right.out);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines.back()["outcome"], "passed");
+  EXPECT_EQ(lines.back()["violations"], 0);
+  EXPECT_TRUE(exists("attest-out/latest/run.jsonl"));
+
+  // Nothing can be said of a row that sees a NaN.
+  write_dump(CallToDump("1x1:1x2:1 f32 vals=lit:0;0,0;0,nan", "builtin:textbook"), "1x1:1x2:1 f32");
+  const Finished open = verify({"--out", "open"});
+  EXPECT_EQ(open.exit_code, 3) << open.out;
+  EXPECT_EQ(json_lines(read("open/run.jsonl")).back()["outcome"], "undecided");
+}
+
+TEST_F(Verify, NothingIsWrittenUnlessItIsAskedFor) {
+  write_dump(CallToDump(kProblem, "builtin:scalar_tree"));
+  EXPECT_EQ(verify().exit_code, 0);
+  EXPECT_FALSE(exists("attest-out"));
+  expect_refused({"verify", "dump.safetensors", "--format", "pdf"}, {"unknown format 'pdf'"});
+  write("file", "");
+  expect_refused({"verify", "dump.safetensors", "--out", "file/below"}, {"file/below"});
 }
 
 TEST_F(Verify, GradientsAreChecked) {

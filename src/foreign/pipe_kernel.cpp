@@ -10,8 +10,7 @@ constexpr std::size_t kShownName = 400;
 
 Result<std::unique_ptr<Kernel>> open(std::string name, Peer peer, const CallLimits& limits) {
   const auto refused = [&](const Status& status) {
-    return Status{status.code(), "cannot use " + one_line(name.c_str(), name.size(), kShownName) +
-                                     " as a kernel: " + status.message()};
+    return cannot_use(one_line(name.c_str(), name.size(), kShownName), status);
   };
   Result<std::unique_ptr<PipeCalls>> calls = PipeCalls::open(std::move(peer), limits);
   if (!calls.ok()) return refused(calls.status());

@@ -135,31 +135,31 @@ class PluginKernel : public Kernel {
   KernelDescription description_;
 };
 
-Status cannot_open(const std::string& name, const std::string& why) {
-  return {StatusCode::io_error, "cannot use " + name + " as a kernel: " + why};
+Status cannot_open(std::string why) {
+  return {StatusCode::io_error, std::move(why)};
 }
 
 Result<Library> open_library(const std::string& given) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(given, ignored)) return cannot_open(given, "no such file");
+  if (!std::filesystem::is_regular_file(given, ignored)) return cannot_open("no such file");
   // Without a '/' dlopen would look elsewhere.
   const std::string path = given.find('/') == std::string::npos ? "./" + given : given;
   if (void* const opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
     return Library(opened, [](void* library) { dlclose(library); });
   const char* const error = dlerror();
   const std::string why = error == nullptr ? "dlopen failed" : error;
-  return cannot_open(given, one_line(why.c_str(), why.size() + 1, why.size()));
+  return cannot_open(one_line(why.c_str(), why.size() + 1, why.size()));
 }
 
 Result<attest_kernel_table> table_of(const Library& library, const PathAndSymbol& where) {
   void* const address = dlsym(library.get(), where.symbol.c_str());
   if (address == nullptr)
-    return cannot_open(where.path, "it has no symbol '" + where.symbol + "' (attest/kernel_abi.h)");
+    return cannot_open("it has no symbol '" + where.symbol + "' (attest/kernel_abi.h)");
   const auto function = reinterpret_cast<attest_kernel_function*>(address);
   try {
     return read_table(function());
   } catch (...) {
-    return cannot_open(where.path, where.symbol + " threw an exception");
+    return cannot_open(where.symbol + " threw an exception");
   }
 }
 
@@ -172,6 +172,10 @@ Result<Described> description_of(const attest_kernel_table& table) {
 }
 
 }  // namespace
+
+Status cannot_use(std::string_view name, const Status& why) {
+  return {why.code(), "cannot use " + std::string(name) + " as a kernel: " + why.message()};
+}
 
 bool names_plugin(std::string_view name) {
   const std::string_view before_colon = name.substr(0, name.find(':'));
@@ -188,22 +192,18 @@ Result<LoadedPlugin> load_plugin(const std::string& path_and_symbol) {
   const PathAndSymbol where = split(path_and_symbol);
   Result<Library> library = open_library(where.path);
   if (!library.ok()) return library.status();
-  const auto refused = [&](const Status& status) {
-    return Status{status.code(), where.path + ": " + status.message()};
-  };
   const Result<attest_kernel_table> table = table_of(library.value(), where);
-  if (!table.ok())
-    return table.status().code() == StatusCode::io_error ? table.status() : refused(table.status());
+  if (!table.ok()) return table.status();
   Result<Described> described = description_of(table.value());
-  if (!described.ok()) return refused(described.status());
+  if (!described.ok()) return described.status();
   if (described.value().capabilities.has(Feature::backward) && table.value().backward == nullptr)
-    return refused(invalid_argument("ATTEST_HAS_BACKWARD without a function `backward`"));
+    return invalid_argument("ATTEST_HAS_BACKWARD without a function `backward`");
   return LoadedPlugin{std::move(library).value(), table.value(), std::move(described).value()};
 }
 
 Result<std::unique_ptr<Kernel>> open_plugin(const std::string& path_and_symbol) {
   Result<LoadedPlugin> plugin = load_plugin(path_and_symbol);
-  if (!plugin.ok()) return plugin.status();
+  if (!plugin.ok()) return cannot_use(path_and_symbol, plugin.status());
   auto calls = std::make_unique<PluginCalls>(plugin.value());
   return make_foreign_kernel(path_and_symbol, std::move(calls),
                              std::move(plugin.value().described));

@@ -14,11 +14,14 @@ namespace attest::foreign {
 /// its first ':'.
 bool names_plugin(std::string_view name);
 
+/// `why` with the name of the kernel that cannot be used in front.
+Status cannot_use(std::string_view name, const Status& why);
+
 /// A kernel of this name that calls these functions.
 std::unique_ptr<Kernel> make_foreign_kernel(std::string name, std::unique_ptr<ForeignCalls> calls,
                                             Described described);
 
-/// PATH or PATH:SYMBOL as open_plugin takes it, with its errors.
+/// PATH or PATH:SYMBOL as open_plugin takes it, with its errors, which do not name the kernel.
 Result<LoadedPlugin> load_plugin(const std::string& path_and_symbol);
 
 /// PATH or PATH:SYMBOL; without a symbol `attest_kernel`. A path without '/' is a file of this
