@@ -19,6 +19,8 @@ using namespace attest::foreign;
 namespace {
 
 constexpr FrameLimits kLimits{std::uint64_t{1} << 16, std::uint64_t{1} << 20};
+/// What a reply may use.
+constexpr std::uint64_t kShared = std::uint64_t{1} << 20;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -33,16 +35,21 @@ std::vector<std::byte> with_header(std::span<const std::byte> bytes) {
   return all;
 }
 
-void check_places(const std::vector<ReceivedTensor>& tensors, std::size_t data_bytes) {
+/// Tensors lie within the shared memory that the message names, or else within its frame.
+void check_places(const std::vector<ReceivedTensor>& tensors, std::uint64_t shared_bytes,
+                  const Frame& frame) {
+  const std::uint64_t data_bytes = shared_bytes > 0 ? shared_bytes : frame.data.size();
   for (const ReceivedTensor& tensor : tensors)
     require(tensor.bytes <= data_bytes && tensor.offset <= data_bytes - tensor.bytes);
 }
 
 void check_reply(const Frame& frame) {
-  const Result<Reply> reply = parse_reply(frame.line, 1, frame.data.size());
+  const DataBytes data{frame.data.size(), kShared};
+  const Result<Reply> reply = parse_reply(frame.line, 1, data);
   if (!reply.ok()) return;
-  check_places(reply.value().tensors, frame.data.size());
-  const Result<Reply> again = parse_reply(reply_line(reply.value()), 1, frame.data.size());
+  require(reply.value().shared_bytes <= kShared);
+  check_places(reply.value().tensors, reply.value().shared_bytes, frame);
+  const Result<Reply> again = parse_reply(reply_line(reply.value()), 1, data);
   require(again.ok());
   require(status_of(again.value()).message() == status_of(reply.value()).message());
   const Result<Description> description = parse_description(reply.value().description);
@@ -57,7 +64,7 @@ void check_reply(const Frame& frame) {
 
 void check(const Frame& frame) {
   const Result<ReceivedRequest> request = parse_request(frame.line, frame.data.size());
-  if (request.ok()) check_places(request.value().tensors, frame.data.size());
+  if (request.ok()) check_places(request.value().tensors, request.value().shared_bytes, frame);
   check_reply(frame);
 }
 
