@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/interval_format.hpp"
 #include "reference/oracle.hpp"
 #include "reference/test_rows.hpp"
 
@@ -60,6 +61,22 @@ TEST(RoundToFormat, EveryBoundaryOfTheNarrowFormatsIsWhereItIs) {
     EXPECT_EQ(round_to_format(1e300, format), kInfinite);
     EXPECT_EQ(round_to_format(-1e-300, format), 0);
     EXPECT_TRUE(std::signbit(round_to_format(-1e-300, format)));
+  }
+}
+
+TEST(Neighbours, OfTheLargestNumberIsInfinityAndTheOtherWayRound) {
+  for (const auto& [name, format] : formats()) {
+    if (format == kF64) continue;  // the boundary is no double
+    SCOPED_TRACE(name);
+    const double largest = format.max_finite;
+    const Neighbour above = neighbour_above(largest, format);
+    EXPECT_EQ(above.value, kInfinite);
+    const Neighbour below = neighbour_below(kInfinite, format);
+    EXPECT_EQ(below.value, largest);
+    EXPECT_NE(mpfr_equal_p(above.boundary.get(), below.boundary.get()), 0);
+    const double boundary = mpfr_get_d(above.boundary.get(), MPFR_RNDN);
+    EXPECT_EQ(round_to_format(std::nextafter(boundary, 0.0), format), largest);
+    EXPECT_EQ(round_to_format(std::nextafter(boundary, kInfinite), format), kInfinite);
   }
 }
 
@@ -136,8 +153,11 @@ TEST(CorrectlyRounded, TwoKeysOfEqualScoreGiveTiesInBothDirections) {
 
 TEST(CorrectlyRounded, EqualScoresOfDifferentProductsAreOneClass) {
   // Both scores are 0.1 * 0.1 + 2^-200, which neither a double nor 128 bits hold.
-  const Row row = row_of({0.1, 0x1p-200, 0.05}, {0.1, 1, 0, 0, 1, 0.2}, {1, 1 + 0x1p-7});
-  expect(row, kBf16, 1, true);
+  const auto mean_of = [](double left, double right) {
+    return row_of({0.1, 0x1p-200, 0.05}, {0.1, 1, 0, 0, 1, 0.2}, {left, right});
+  };
+  expect(mean_of(1, 1 + 0x1p-7), kBf16, 1, true);
+  expect(mean_of(1 + 0x1p-7, 1 + 0x1p-6), kBf16, 1 + 0x1p-6, true);
 }
 
 TEST(CorrectlyRounded, MiddlesOfSubnormalNumbersGoToTheEvenOne) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -145,7 +146,13 @@ TEST(Simd, ThePreferredTilingIsAFunctionOfTheProblemThatEveryCallAccepts) {
     EXPECT_EQ(decode.splits.count > 1, splits);
     EXPECT_TRUE(validate(decode, problem.seq_kv).ok());
     problem.seq_q = 512;
-    EXPECT_EQ(kernel.preferred_tiling(problem).splits.count, 1);
+    const Tiling prefill = kernel.preferred_tiling(problem);
+    EXPECT_EQ(prefill.splits.count, 1);
+    // A tile lies within a block of a mask, unless bits hang on the tiles.
+    problem.seq_kv = 512;
+    problem.mask.blocks = BlockMask{64, 64, 8, 8, std::vector<bool>(64, true)};
+    const Index blocked = splits ? std::min<Index>(prefill.tile_kv, 64) : prefill.tile_kv;
+    EXPECT_EQ(kernel.preferred_tiling(problem).tile_kv, blocked);
   });
 }
 
