@@ -25,6 +25,7 @@ Finding decide(GradientRuns& runs, std::string name, const std::vector<std::stri
   const auto inputs = all_made(runs.subject(), lines);
   if (!inputs.ok()) return cannot_tell(std::move(name), inputs.status());
   std::vector<Candidate> candidates;
+  candidates.reserve(hypotheses.size());
   for (const GradientHypothesis& one : hypotheses) candidates.push_back({one.value});
   return decide(std::move(name), inputs.value(), candidates,
                 [&](const Case& input) -> Result<Standings> {

@@ -37,6 +37,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using): C has no using. */
+
 #define ATTEST_ABI_VERSION 1
 #define ATTEST_KERNEL_SYMBOL "attest_kernel"
 
@@ -540,6 +542,8 @@ static inline int64_t attest_key_row(const attest_problem* problem, const attest
   }
   return first * tensor->strides[0] + head * tensor->strides[1] + row * tensor->strides[2];
 }
+
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }
