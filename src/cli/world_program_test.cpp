@@ -16,6 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class World : public ProgramTest {
@@ -59,7 +60,7 @@ Words replay_words(const std::string& line) {
 TEST_F(World, EveryBuiltInKernelStaysWithinItsBoundAndTheWorstReplays) {
   const Finished world = run({"world", "all", "--out", "out"});
   EXPECT_EQ(world.exit_code, 0) << world.out;
-  EXPECT_EQ(world.err, "");
+  EXPECT_THAT(world.err, Not(HasSubstr("attest: ")));  // a slow run shows its progress
   EXPECT_THAT(last_line(world.out),
               AllOf(StartsWith("PASSED  1048576 inputs  "), HasSubstr("0 violations")));
   for (const auto& kernel : kernels::builtin_kernels())
