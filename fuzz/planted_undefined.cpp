@@ -2,32 +2,20 @@
 
 #include <limits>
 
-#include "kernels/registry.hpp"
+#include "fuzz/planted.hpp"
 
 namespace attest::fuzz {
 namespace {
 
-class PlantedUndefined : public Kernel {
- public:
-  const KernelDescription& description() const override { return inner_->description(); }
-  DeclaredAccuracy accuracy(const Problem& problem) const override {
-    return inner_->accuracy(problem);
-  }
-  Status forward(const Problem& problem, const Tiling& tiling,
-                 const ForwardViews& views) const override {
-    volatile int largest = std::numeric_limits<int>::max();
-    if (problem.seq_kv == 3) largest = largest + 1;
-    return inner_->forward(problem, tiling, views);
-  }
-
- private:
-  const Kernel* inner_ = kernels::find_builtin("builtin:scalar_sequential");
-};
+void overflow(const Problem&) {
+  volatile int largest = std::numeric_limits<int>::max();
+  largest = largest + 1;
+}
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_planted_undefined() {
-  return std::make_unique<PlantedUndefined>();
+  return make_planted(overflow);
 }
 
 }  // namespace attest::fuzz

@@ -73,11 +73,13 @@ TEST(Probe, SaysNothingWrongOfUnusualCorrectKernels) {
     Findings of_conventions = said;
     std::erase_if(of_conventions.findings,
                   [&](const Finding& one) { return known(truths, one.name) == nullptr; });
+    EXPECT_GE(of_conventions.findings.size(), 12U);
     // Of the kernel that rounds v to 8 bits not more can be told.
+    const bool rounds_v = kernel->description().name.ends_with("value_relative_error");
     EXPECT_GE(
         std::count_if(of_conventions.findings.begin(), of_conventions.findings.end(),
                       [](const Finding& one) { return one.sureness != Sureness::cannot_tell; }),
-        8);
+        rounds_v ? 8 : 12);
     expect_nothing_wrong(of_conventions, truths);
   }
 }

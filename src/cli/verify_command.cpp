@@ -165,7 +165,9 @@ class Verification {
 
   void say(const std::string& text) {
     text_ += text;
-    if (prints_) fmt::print("{}", text), std::fflush(stdout);
+    if (!prints_) return;
+    fmt::print("{}", text);
+    std::fflush(stdout);
   }
 
   /// Fails only when a file cannot be written.
